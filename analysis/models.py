@@ -1,0 +1,71 @@
+"""What we think of a run: its verdict and findings, made by the detectors and replaced by each analysis."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from transcripts.fields import MaskedJSONField, MaskedTextField
+from transcripts.models import Run
+
+
+class Verdict(models.Model):
+    """The one sentence on a run, and its first odd round.
+
+    `kind` is a branch of the chart (`analysis.choices.VerdictKind`). `strip` is one character per cell of the
+    run list's small map (see `analysis.strip`). `errors` maps a detector that raised to its error's type.
+    """
+
+    run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="verdict")
+    kind = models.CharField(max_length=16)
+    flagged = models.BooleanField()
+    sentence = MaskedTextField()
+    odd_round = models.PositiveIntegerField(null=True, blank=True)
+    odd_detector = models.CharField(max_length=40, blank=True)
+    odd_tool = MaskedTextField(blank=True)
+    odd_why = MaskedTextField(blank=True)
+    recovered_at = models.PositiveIntegerField(null=True, blank=True)
+    strip = models.CharField(max_length=64, blank=True)
+    wasted = models.JSONField(default=dict)
+    errors = models.JSONField(default=dict)
+    suite = models.CharField(max_length=40)
+    analysed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("-analysed_at",)
+        indexes = (models.Index(fields=("flagged",), name="verdict_flagged"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.sentence}"
+
+
+class Finding(models.Model):
+    """One detector's claim about a run, with its place and evidence; never edited.
+
+    `order` counts from 0 by round, call and detector. `evidence` lists {"round", "call"}. `values` holds what was compared.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="findings", db_index=False)
+    order = models.PositiveIntegerField()
+    detector = models.CharField(max_length=40)
+    version = models.PositiveSmallIntegerField()
+    severity = models.CharField(max_length=8)
+    odd = models.BooleanField()
+    round = models.PositiveIntegerField()
+    to_round = models.PositiveIntegerField(null=True, blank=True)
+    call = models.PositiveIntegerField(null=True, blank=True)
+    tool = MaskedTextField(blank=True)
+    why = MaskedTextField()
+    cause = MaskedTextField()
+    fix = MaskedTextField()
+    evidence = models.JSONField(default=list)
+    values = MaskedJSONField(default=dict)
+    recovered_at = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("run", "order")
+        constraints = (models.UniqueConstraint(fields=("run", "order"), name="finding_order_once"),)
+        indexes = (models.Index(fields=("detector", "run"), name="finding_by_detector"),)
+
+    def __str__(self) -> str:
+        return f"{self.detector} at round {self.round} of run {self.run_id}"

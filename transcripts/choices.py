@@ -1,0 +1,84 @@
+"""Closed sets that are kept in columns."""
+
+from django.db.models import TextChoices
+
+from transcripts.record import Ending as RecordEnding
+from transcripts.record import Stop
+
+
+class StopReason(TextChoices):
+    """A plain stop reason, as people read it."""
+
+    FINISHED = Stop.FINISHED.value, "finished"
+    WANTS_TOOL = Stop.WANTS_TOOL.value, "wants a tool"
+    CUT_OFF = Stop.CUT_OFF.value, "cut off"
+    BLOCKED = Stop.BLOCKED.value, "blocked"
+    ERROR = Stop.ERROR.value, "error"
+    UNKNOWN = Stop.UNKNOWN.value, "unknown"
+
+
+class Ending(TextChoices):
+    """How a run ended, as people read it."""
+
+    FINISHED = RecordEnding.FINISHED.value, "finished"
+    HANDED_OFF = RecordEnding.HANDED_OFF.value, "handed off"
+    REPEATED_CALL = RecordEnding.REPEATED_CALL.value, "stopped at a repeated call"
+    ROUND_LIMIT = RecordEnding.ROUND_LIMIT.value, "stopped at the round limit"
+    CUT_OFF = RecordEnding.CUT_OFF.value, "cut off"
+    BLOCKED = RecordEnding.BLOCKED.value, "blocked"
+    ERROR = RecordEnding.ERROR.value, "error"
+    STOPPED = RecordEnding.STOPPED.value, "stopped from outside"
+    OPEN = RecordEnding.OPEN.value, "still going"
+
+
+class Role(TextChoices):
+    """What a member of a project may do; see `transcripts.access`."""
+
+    OBSERVER = "observer", "Observer"
+    LEAD = "lead", "Lead"
+    ENGINEER = "engineer", "Engineer"
+    ADMIN = "admin", "Administrator"
+
+
+class KeyScope(TextChoices):
+    """What an API key may do: send runs, read them, or report results of test cases."""
+
+    INGEST = "ingest", "send runs"
+    READ = "read", "read runs"
+    RESULTS = "results", "report test results"
+
+
+class DeliveryState(TextChoices):
+    """What became of a delivery.
+
+    `accepted` waits for a worker, with its body sealed; `stored` is done and its body is emptied;
+    `quarantined` could not be imported or masked, its body is kept sealed; `discarded` was given up by an
+    administrator, its body is emptied.
+    """
+
+    ACCEPTED = "accepted", "waiting"
+    STORED = "stored", "stored"
+    QUARANTINED = "quarantined", "in quarantine"
+    DISCARDED = "discarded", "discarded"
+
+
+class DeliveryKind(TextChoices):
+    """What a delivery asks for."""
+
+    RUNS = "runs", "whole runs"
+    ROUNDS = "rounds", "rounds of a live run"
+    END = "end", "the end of a run"
+    FILE = "file", "a file"
+
+
+class AccessAction(TextChoices):
+    """What a line of the audit log records."""
+
+    READ = "read", "read transcript"
+    FIND = "find", "searched transcript"
+    EXPORT = "export", "exported"
+    MEMBER = "member", "changed members"
+    KEY = "key", "changed keys"
+    QUARANTINE = "quarantine", "decided on a delivery"
+    SETTINGS = "settings", "changed settings"
+    SIGN_IN = "sign_in", "signed in"

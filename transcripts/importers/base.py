@@ -1,0 +1,68 @@
+"""What an importer is, and how it says what it could not read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from transcripts.record import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One JSON value of a file; `line` is its line (from 1) in JSONL, None in a file that is one value."""
+
+    value: Any
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportProblem:
+    """What could not be read, and where: line (from 1), run id, and field as a JSON path (`$.rounds[2].stop`)."""
+
+    error: str
+    line: int | None = None
+    run_id: str = ""
+    field: str = ""
+
+    @property
+    def at(self) -> str:
+        """The place in words: "line 3, run vpn-20931, $.rounds[2].stop"; empty for the file as a whole."""
+        parts = [
+            f"line {self.line}" if self.line else "",
+            f"run {self.run_id}" if self.run_id else "",
+            self.field,
+        ]
+        return ", ".join(part for part in parts if part)
+
+    def __str__(self) -> str:
+        return f"{self.at}: {self.error}" if self.at else self.error
+
+
+class UnreadableError(ValueError):
+    """The content as a whole cannot be read; `problem` says why and where."""
+
+    def __init__(self, problem: ImportProblem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+# What `read` of an importer yields: runs that could be read, and problems with those that could not.
+Read = RunRecord | ImportProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """One transcript format.
+
+    `recognise` looks at the first document alone and answers whether the file is of this format; more
+    special formats have a higher `priority`. `read` turns all documents into runs, streaming;
+    `default_run_id` names a run whose content has no id.
+    """
+
+    name: str
+    title: str
+    recognise: Callable[[Any], bool]
+    read: Callable[[Iterator[Document], str], Iterator[Read]]
+    priority: int = 0

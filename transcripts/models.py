@@ -1,0 +1,352 @@
+"""What happened: runs as they were recorded, who may read them, and who did."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+from transcripts.choices import (
+    AccessAction,
+    DeliveryKind,
+    DeliveryState,
+    Ending,
+    KeyScope,
+    Role,
+    StopReason,
+)
+from transcripts.fields import MaskedJSONField, MaskedTextField
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, email: str, password: str | None = None, **fields: object) -> User:
+        """Add a person. No password: an unusable one, so that signing in needs a reset or a provider."""
+        user = self.model(email=self.normalize_email(email), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """One person, known by e-mail address. What they may read is said by memberships alone."""
+
+    email = models.EmailField(unique=True)
+    name = models.CharField(max_length=200, blank=True)
+    is_active = models.BooleanField(default=True)
+    date_joined = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        ordering = ("email",)
+        constraints = (models.UniqueConstraint(Lower("email"), name="user_email_ci_unique"),)
+
+    def __str__(self) -> str:
+        return self.email
+
+    @property
+    def short_name(self) -> str:
+        return self.name or self.email.split("@")[0]
+
+
+class Project(models.Model):
+    """One agent system and the people who may read it."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """One person's role in one project. `restricted`: named as a reader of restricted runs."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role, default=Role.OBSERVER)
+    restricted = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("project", "user")
+        constraints = (
+            models.UniqueConstraint(fields=("project", "user"), name="membership_once"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="membership_role_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.project}: {self.role}"
+
+
+class ApiKey(models.Model):
+    """One bearer key of a project. The key itself is shown once; `digest` is its SHA-256 (256 random bits)."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=120)
+    prefix = models.CharField(max_length=16)
+    digest = models.BinaryField(max_length=32, unique=True)
+    scopes = models.JSONField(default=list)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    Scope = KeyScope
+
+    class Meta:
+        ordering = ("project", "-created_at")
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+
+class Delivery(models.Model):
+    """One accepted request or file. `body` is zstd-compressed and sealed; empty once it is stored.
+
+    `id` is the receipt. `run_id` is set for appends and ends. `claimed_at` and `attempts` are written by
+    the worker before it opens the body, so that a delivery that kills its worker ends in quarantine.
+    `outcome` holds, per run, what was new, repeated and replaced; `error` is masked text.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(Project, models.CASCADE, related_name="deliveries")
+    api_key = models.ForeignKey(ApiKey, models.SET_NULL, null=True, related_name="+")
+    user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    kind = models.CharField(max_length=10, choices=DeliveryKind)
+    state = models.CharField(max_length=12, choices=DeliveryState, default=DeliveryState.ACCEPTED)
+    format = models.CharField(max_length=40, default="auto")
+    run_id = MaskedTextField(blank=True)
+    idempotency_key = models.BinaryField(max_length=32, null=True)
+    body = models.BinaryField()
+    size = models.PositiveBigIntegerField(help_text="Bytes as they came, before compression.")
+    received_at = models.DateTimeField(default=timezone.now)
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    outcome = MaskedJSONField(default=dict)
+    error = MaskedTextField(blank=True)
+    error_at = MaskedTextField(blank=True)
+
+    class Meta:
+        ordering = ("-received_at",)
+        verbose_name_plural = "deliveries"
+        indexes = (
+            models.Index(fields=("project", "-received_at"), name="delivery_by_project"),
+            models.Index(
+                fields=("received_at",),
+                name="delivery_waiting",
+                condition=Q(state=DeliveryState.ACCEPTED),
+            ),
+        )
+        constraints = (
+            models.UniqueConstraint(
+                fields=("project", "idempotency_key"), name="delivery_idempotency_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.state})"
+
+
+class Run(models.Model):
+    """One agent on one task, first input to last stop. Sums over its rounds are kept here for lists.
+
+    `ending` is the sender's, else derived from the rounds (`ending_said` tells which). `restricted` is
+    set by the label of that name. Durations are in milliseconds, cost is in `currency`.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="runs")
+    run_id = MaskedTextField()
+    ticket_id = MaskedTextField(blank=True)
+    title = MaskedTextField(blank=True)
+    agent = MaskedTextField(blank=True)
+    provider = MaskedTextField(blank=True)
+    model = MaskedTextField(blank=True)
+    prompt_version = MaskedTextField(blank=True)
+    code_version = MaskedTextField(blank=True)
+    parent_run_id = MaskedTextField(blank=True)
+    format = models.CharField(max_length=40)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    ending = models.CharField(max_length=16, choices=Ending, default=Ending.OPEN)
+    ending_said = models.BooleanField(default=False)
+    ending_reason = MaskedTextField(blank=True)
+    currency = models.CharField(max_length=8, blank=True)
+    context_window = models.PositiveIntegerField(null=True, blank=True)
+    limits = models.JSONField(default=dict)
+    labels = MaskedJSONField(default=dict)
+    tools = MaskedJSONField(default=list)
+    notes = MaskedJSONField(default=list)
+    restricted = models.BooleanField(default=False)
+
+    rounds_expected = models.PositiveIntegerField(null=True, blank=True)
+    round_count = models.PositiveIntegerField(default=0)
+    call_count = models.PositiveIntegerField(default=0)
+    tokens_in = models.PositiveBigIntegerField(null=True, blank=True)
+    tokens_out = models.PositiveBigIntegerField(null=True, blank=True)
+    tokens_cached = models.PositiveBigIntegerField(null=True, blank=True)
+    cost = models.DecimalField(max_digits=20, decimal_places=8, null=True, blank=True)
+    duration_ms = models.FloatField(null=True, blank=True)
+    folded = models.PositiveIntegerField(default=0)
+    replaced = models.PositiveIntegerField(default=0)
+    late = models.PositiveIntegerField(default=0)
+    completeness = models.JSONField(default=dict)
+
+    mask_rule_set = models.CharField(max_length=60)
+    mask_hits = models.JSONField(default=dict)
+    received_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("-received_at", "-pk")
+        constraints = (
+            models.UniqueConstraint(fields=("project", "run_id"), name="run_once"),
+            models.CheckConstraint(condition=Q(ending__in=Ending.values), name="run_ending_known"),
+        )
+        indexes = (
+            models.Index(fields=("project", "-received_at", "-id"), name="run_by_arrival"),
+            models.Index(fields=("project", "agent", "-received_at"), name="run_by_agent"),
+            models.Index(fields=("project", "ticket_id"), name="run_by_ticket"),
+        )
+
+    def __str__(self) -> str:
+        return self.run_id
+
+
+class Message(models.Model):
+    """One message of what a run's model read, kept once. `digest` is keyed, of the content before masking.
+
+    `reply_of`, `result_round` and `result_index` say that its text is a round's reply or a call's result.
+    """
+
+    pk = models.CompositePrimaryKey("run_id", "number")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="messages", db_index=False)
+    number = models.PositiveIntegerField()
+    key = MaskedTextField()
+    role = MaskedTextField()
+    content = MaskedTextField(blank=True)
+    name = MaskedTextField(blank=True)
+    reply_of = models.PositiveIntegerField(null=True, blank=True)
+    result_round = models.PositiveIntegerField(null=True, blank=True)
+    result_index = models.PositiveIntegerField(null=True, blank=True)
+    opaque = MaskedJSONField(default=list)
+    digest = models.BinaryField(max_length=16)
+
+    class Meta:
+        ordering = ("run", "number")
+        constraints = (models.UniqueConstraint(fields=("run", "key"), name="message_key_once"),)
+
+    def __str__(self) -> str:
+        return f"message {self.number} of run {self.run_id}"
+
+
+class Round(models.Model):
+    """One model request, its reply, and why it stopped. `digest` is keyed, of the content before masking.
+
+    `added` and `dropped` change the previous round's input: lists of [position or null, message key].
+    """
+
+    pk = models.CompositePrimaryKey("run_id", "number")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="rounds", db_index=False)
+    number = models.PositiveIntegerField()
+    stop = models.CharField(max_length=12, choices=StopReason)
+    stop_raw = MaskedTextField(null=True, blank=True)  # noqa: DJ001 - null: no label came
+    reply = MaskedTextField(blank=True)
+    reasoning = MaskedTextField(blank=True)
+    has_input = models.BooleanField(default=False)
+    added = MaskedJSONField(default=list)
+    dropped = MaskedJSONField(default=list)
+    tokens_in = models.PositiveIntegerField(null=True, blank=True)
+    tokens_out = models.PositiveIntegerField(null=True, blank=True)
+    tokens_cached = models.PositiveIntegerField(null=True, blank=True)
+    tokens_reasoning = models.PositiveIntegerField(null=True, blank=True)
+    cost = models.DecimalField(max_digits=20, decimal_places=8, null=True, blank=True)
+    model = MaskedTextField(blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    duration_ms = models.FloatField(null=True, blank=True)
+    error = MaskedTextField(blank=True)
+    orphans = MaskedJSONField(default=list)
+    opaque = MaskedJSONField(default=list)
+    digest = models.BinaryField(max_length=16)
+
+    class Meta:
+        ordering = ("run", "number")
+        constraints = (
+            models.CheckConstraint(condition=Q(number__gte=1), name="round_number_from_1"),
+            models.CheckConstraint(
+                condition=Q(stop__in=StopReason.values), name="round_stop_known"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"round {self.number} of run {self.run_id}"
+
+
+class ToolCall(models.Model):
+    """One tool call of a round and its result; `result` NULL is unanswered, "" is empty.
+
+    `is_error` NULL: the format carries no flag. `index` counts from 0 within the round.
+    """
+
+    pk = models.CompositePrimaryKey("run_id", "round_number", "index")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="calls", db_index=False)
+    round_number = models.PositiveIntegerField()
+    index = models.PositiveIntegerField()
+    call_id = MaskedTextField(blank=True)
+    name = MaskedTextField()
+    args = MaskedTextField()
+    result = MaskedTextField(null=True, blank=True)  # noqa: DJ001 - null: unanswered
+    is_error = models.BooleanField(null=True, blank=True)
+    duration_ms = models.FloatField(null=True, blank=True)
+    joined = models.CharField(max_length=8, blank=True)
+    sub_run = MaskedTextField(blank=True)
+
+    class Meta:
+        ordering = ("run", "round_number", "index")
+
+    def __str__(self) -> str:
+        return f"{self.name} in round {self.round_number} of run {self.run_id}"
+
+
+class AccessEntry(models.Model):
+    """One line of the audit log: who read or changed what, when, from where. A trigger refuses changes.
+
+    Holds no foreign keys, so that it outlives what it tells of. `who` is an e-mail address or a key's name
+    and prefix; `what` names the thing, never its content.
+    """
+
+    project_id = models.BigIntegerField(null=True)
+    at = models.DateTimeField(default=timezone.now)
+    user_id = models.BigIntegerField(null=True)
+    api_key_id = models.BigIntegerField(null=True)
+    who = models.CharField(max_length=300)
+    action = models.CharField(max_length=12, choices=AccessAction)
+    what = MaskedTextField()
+    run_pk = models.BigIntegerField(null=True)
+    address = models.GenericIPAddressField(null=True)
+    detail = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ("-at", "-pk")
+        verbose_name_plural = "access entries"
+        indexes = (
+            models.Index(fields=("project_id", "-at"), name="access_by_project"),
+            models.Index(fields=("run_pk", "-at"), name="access_by_run"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.who} {self.action} {self.what}"
