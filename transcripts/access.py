@@ -1,7 +1,7 @@
 """Who may do what: the one place that answers, for pages and API alike.
 
-Nobody reads without a membership. What a person may not even know of answers 404; what they may see but
-not do answers 403.
+Nobody reads without a membership. What a person may not even know of answers 404; what they may see
+but not do answers 403.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest
 
 from transcripts.choices import Role
-from transcripts.models import ApiKey, Membership, Project, Run, User
+from transcripts.models import Project, Run, User
 
 
 class May(StrEnum):

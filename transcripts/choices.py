@@ -52,8 +52,8 @@ class DeliveryState(TextChoices):
     """What became of a delivery.
 
     `accepted` waits for a worker, with its body sealed; `stored` is done and its body is emptied;
-    `quarantined` could not be imported or masked, its body is kept sealed; `discarded` was given up by an
-    administrator, its body is emptied.
+    `quarantined` could not be imported or masked, its body is kept sealed; `discarded` was given up
+    by an administrator, its body is emptied.
     """
 
     ACCEPTED = "accepted", "waiting"

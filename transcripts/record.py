@@ -1,10 +1,11 @@
 """The run as recorded: the one type between importers, masking, storage, detectors and export.
 
-Plain frozen dataclasses that know no Django. Every importer yields a `RunRecord`, masking maps one to
-a masked one, storage writes it to rows and reads it back, detectors read it, export writes it out.
+Plain frozen dataclasses that know no Django. Every importer yields a `RunRecord`, masking maps one
+to a masked one, storage writes it to rows and reads it back, detectors read it, export writes it
+out.
 
-Texts are kept as they came. JSON values (arguments, results that are objects) are kept as JSON text, so
-that nothing is lost by a round trip through Python numbers.
+Texts are kept as they came. JSON values (arguments, results that are objects) are kept as JSON
+text, so that nothing is lost by a round trip through Python numbers.
 """
 
 from __future__ import annotations
@@ -62,9 +63,9 @@ class Opaque:
 class Message:
     """One message of what the model read; kept once per run, however often it was sent again.
 
-    `key` names it within the run. A message that repeats a round's reply or a call's result word for word
-    says so by `reply_of` (round number) or `result_of` (round number, call index) and leaves `content`
-    empty: the text is kept in the round.
+    `key` names it within the run. A message that repeats a round's reply or a call's result word
+    for word says so by `reply_of` (round number) or `result_of` (round number, call index) and
+    leaves `content` empty: the text is kept in the round.
     """
 
     key: str
@@ -78,7 +79,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A message at a position (from 0) of an input; `at` None: at the end (added), its first place (dropped)."""
+    """A message at a position (from 0) of an input; `at` None: at the end (added), its first place
+    (dropped).
+    """
 
     key: str
     at: int | None = None
@@ -88,8 +91,8 @@ class Placed:
 class InputChange:
     """What a round's input holds beyond, and no longer holds of, the input of the round before it.
 
-    `dropped` positions count in the previous input, `added` positions in the new one, both ascending.
-    Round 1 adds everything. Apply with `apply_change`.
+    `dropped` positions count in the previous input, `added` positions in the new one, both
+    ascending. Round 1 adds everything. Apply with `apply_change`.
     """
 
     added: tuple[Placed, ...] = ()
@@ -100,9 +103,9 @@ class InputChange:
 class Call:
     """One tool call and its result.
 
-    `args` is JSON text as the model wrote it (it may be broken). `result` None is *unanswered*, `""` is
-    *empty*. `is_error` None: the format carries no error flag. `joined` says how the result was found:
-    `id`, `name`, `order`, or empty for formats that keep both together.
+    `args` is JSON text as the model wrote it (it may be broken). `result` None is *unanswered*,
+    `""` is *empty*. `is_error` None: the format carries no error flag. `joined` says how the result
+    was found: `id`, `name`, `order`, or empty for formats that keep both together.
     """
 
     name: str
@@ -125,10 +128,11 @@ class Orphan:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One model request, its reply, and the results of the tools that it asked for; `number` from 1.
+    """One model request, its reply, and the results of the tools that it asked for; `number` from
+    1.
 
-    `input` None: the format does not say what the model read. Tokens are counts, `cost` is in the run's
-    currency, `duration_ms` covers the request and its tools where the sender says no more.
+    `input` None: the format does not say what the model read. Tokens are counts, `cost` is in the
+    run's currency, `duration_ms` covers the request and its tools where the sender says no more.
     `error` is the service's own error text when the request failed.
     """
 
@@ -154,7 +158,9 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that was offered to the model. `schema` is JSON Schema text for its arguments, or empty."""
+    """A tool that was offered to the model. `schema` is JSON Schema text for its arguments, or
+    empty.
+    """
 
     name: str
     description: str = ""
@@ -163,7 +169,9 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """Limits that the sender says the agent's own loop keeps; None: none said. Cost in the run's currency."""
+    """Limits that the sender says the agent's own loop keeps; None: none said. Cost in the run's
+    currency.
+    """
 
     rounds: int | None = None
     seconds: float | None = None
@@ -181,11 +189,12 @@ class Received:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """One agent on one task, first input to last stop; or, from an append, the part of it that arrived.
+    """One agent on one task, first input to last stop; or, from an append, the part of it that
+    arrived.
 
     `rounds` ascend by number and may have gaps. `ending` None: the sender did not say (see
-    `transcripts.endings`). `labels` are the sender's own name-value pairs. `format` is the importer's
-    name, `notes` what it must say about the file ("this format carries no error flag").
+    `transcripts.endings`). `labels` are the sender's own name-value pairs. `format` is the
+    importer's name, `notes` what it must say about the file ("this format carries no error flag").
     `rounds_expected` is the sender's own count, where it gives one.
     """
 
@@ -223,7 +232,8 @@ class RunRecord:
         return {round_.number: round_ for round_ in self.rounds}
 
     def inputs(self) -> Iterator[tuple[Round, list[str] | None]]:
-        """Each round with the keys of the messages it read, in order; None where the record does not say.
+        """Each round with the keys of the messages it read, in order; None where the record does
+        not say.
 
         The list is built up from round to round and handed out as it stands: copy it to keep it.
         """
@@ -288,8 +298,8 @@ def apply_change(previous: list[str], change: InputChange) -> list[str]:
 def diff_inputs(previous: list[str], current: list[str]) -> InputChange:
     """The change from one input to the next, so that `apply_change(previous, change) == current`.
 
-    Linear: the common head and tail are cut off, and the rest is matched in order. A message that moved
-    counts as dropped and added.
+    Linear: the common head and tail are cut off, and the rest is matched in order. A message that
+    moved counts as dropped and added.
     """
     head = 0
     shortest = min(len(previous), len(current))
@@ -321,7 +331,9 @@ def diff_inputs(previous: list[str], current: list[str]) -> InputChange:
 
 
 def completeness(run: RunRecord) -> Completeness:
-    """The statement of what is there and what is missing. The last round of an open run may be unanswered."""
+    """The statement of what is there and what is missing. The last round of an open run may be
+    unanswered.
+    """
     numbers = [round_.number for round_ in run.rounds]
     last = numbers[-1] if numbers else 0
     expected = max(run.rounds_expected or 0, last)

@@ -23,9 +23,10 @@ class Place:
 class Draft:
     """One claim of a detector, at a place.
 
-    `why` is one plain sentence with the values compared. `cause` and `fix` default to the detector's own
-    (from its docstring); `severity` and `odd` likewise. `values` are the compared values by name, for people
-    and for grouping: `values["error"]` is the error text a group is made by.
+    `why` is one plain sentence with the values compared. `cause` and `fix` default to the
+    detector's own (from its docstring); `severity` and `odd` likewise. `values` are the compared
+    values by name, for people and for grouping: `values["error"]` is the error text a group is made
+    by.
     """
 
     at: Place
@@ -42,8 +43,9 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One rule: `name` is its module's and function's name; `title`, `why_it_matters`, `stays_silent`,
-    `cause`, `fix` and `source` are the parts of its docstring, which is its page."""
+    """One rule. `name` is its module's and function's name; the texts are the parts of its docstring,
+    which is its page.
+    """
 
     name: str
     version: int

@@ -11,7 +11,9 @@ from transcripts.record import RunRecord
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One JSON value of a file; `line` is its line (from 1) in JSONL, None in a file that is one value."""
+    """One JSON value of a file; `line` is its line (from 1) in JSONL, None in a file that is one
+    value.
+    """
 
     value: Any
     line: int | None = None
@@ -19,7 +21,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class ImportProblem:
-    """What could not be read, and where: line (from 1), run id, and field as a JSON path (`$.rounds[2].stop`)."""
+    """What could not be read, and where: line (from 1), run id, and field as a JSON path
+    (`$.rounds[2].stop`).
+    """
 
     error: str
     line: int | None = None
@@ -28,7 +32,9 @@ class ImportProblem:
 
     @property
     def at(self) -> str:
-        """The place in words: "line 3, run vpn-20931, $.rounds[2].stop"; empty for the file as a whole."""
+        """The place in words: "line 3, run vpn-20931, $.rounds[2].stop"; empty for the file as a
+        whole.
+        """
         parts = [
             f"line {self.line}" if self.line else "",
             f"run {self.run_id}" if self.run_id else "",
@@ -48,7 +54,8 @@ class UnreadableError(ValueError):
         self.problem = problem
 
 
-# What `read` of an importer yields: runs that could be read, and problems with those that could not.
+# What `read` of an importer yields: runs that could be read, and problems with those that could
+# not.
 Read = RunRecord | ImportProblem
 
 
@@ -56,8 +63,8 @@ Read = RunRecord | ImportProblem
 class Importer:
     """One transcript format.
 
-    `recognise` looks at the first document alone and answers whether the file is of this format; more
-    special formats have a higher `priority`. `read` turns all documents into runs, streaming;
+    `recognise` looks at the first document alone and answers whether the file is of this format;
+    more special formats have a higher `priority`. `read` turns all documents into runs, streaming;
     `default_run_id` names a run whose content has no id.
     """
 

@@ -12,10 +12,11 @@ _KEY: Final = object()
 
 
 class MaskedText(str):
-    """Text that has been through masking. Made by `transcripts.masking`, and by reading a masked column.
+    """Text that has been through masking. Made by `transcripts.masking`, and by reading a masked
+    column.
 
-    A plain `str` where this type is asked for fails in the type check, and `MaskedText("…")` fails at run
-    time, so that no code can declare text masked by wishing.
+    A plain `str` where this type is asked for fails in the type check, and `MaskedText("…")` fails
+    at run time, so that no code can declare text masked by wishing.
     """
 
     __slots__ = ()
@@ -27,7 +28,9 @@ class MaskedText(str):
 
 
 def masked_text(value: str) -> MaskedText:
-    """Mark `value` as masked. For `transcripts.masking` and the database field alone (a contract test says so)."""
+    """Mark `value` as masked. For `transcripts.masking` and the database field alone (a contract
+    test says so).
+    """
     return MaskedText(value, _KEY)
 
 
