@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How bad a finding is: worth a look, it went wrong here, a limit that code should have kept."""
+    """How bad a finding is: worth a look, a fault, or a limit that code should have kept."""
 
     LEAD = "lead"
     FAULT = "fault"

@@ -43,7 +43,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One rule. `name` is its module's and function's name; the texts are the parts of its docstring,
+    """One rule. `name` is that of its module and function; the texts are parts of its docstring,
     which is its page.
     """
 
@@ -62,7 +62,7 @@ class Detector:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A draft with its detector and with where the run recovered from it (round number), or None."""
+    """A draft with its detector and the round where the run recovered from it, or None."""
 
     detector: str
     version: int
