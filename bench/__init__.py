@@ -1,0 +1,1 @@
+"""Measurements: each module prints figures for one part of the product. Run by `./desk bench`."""
