@@ -272,6 +272,8 @@ def apply_change(previous: list[str], change: InputChange) -> list[str]:
     A dropped message that is not there and a position past the end are passed over: late deliveries
     make both, and completeness says so.
     """
+    if change.whole:
+        previous = []
     current = previous
     if change.dropped:
         gone: set[int] = set()
