@@ -63,9 +63,16 @@ class Opaque:
 class Message:
     """One message of what the model read; kept once per run, however often it was sent again.
 
-    `key` names it within the run. A message that repeats a round's reply or a call's result word
-    for word says so by `reply_of` (round number) or `result_of` (round number, call index) and
-    leaves `content` empty: the text is kept in the round.
+    `key` names it within this record. `named`: the sender gave the key (or gave the message as a mere
+    reference, key `reply:5` or `result:5:0`), so that it means the same message in every delivery to the
+    run; otherwise the importer made the key, and storage knows the message by its content alone.
+
+    A message that repeats a round's reply or a call's result word for word says so by `reply_of` (round
+    number) or `result_of` (round number, call index) and leaves `content`, `opaque` and `call_id` empty:
+    they are kept in the round. Word for word means equal to `reply_message` or `result_message` in all but
+    role and name. Where that round is not in the record, an importer leaves the message whole, in the same
+    normal form (an assistant's calls as `tool_call_part`, a tool's answer with its `call_id`), and storage,
+    which knows the earlier rounds, finds the repeat.
     """
 
     key: str
@@ -75,6 +82,8 @@ class Message:
     reply_of: int | None = None
     result_of: tuple[int, int] | None = None
     opaque: tuple[Opaque, ...] = ()
+    call_id: str = ""
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +251,7 @@ class RunRecord:
             if round_.input is None:
                 yield round_, None
             else:
-                keys = apply_change(keys, round_.input)
+                change_input(keys, round_.input)
                 yield round_, keys
 
 
@@ -272,29 +281,46 @@ def apply_change(previous: list[str], change: InputChange) -> list[str]:
     A dropped message that is not there and a position past the end are passed over: late deliveries
     make both, and completeness says so.
     """
-    if change.whole:
-        previous = []
-    current = previous
+    current = list(previous)
+    change_input(current, change)
+    return current
+
+
+def change_input(keys: list[str], change: InputChange) -> None:
+    """Apply `change` to a list of message keys in place, so that a long run is not copied in each round."""
     if change.dropped:
         gone: set[int] = set()
         for placed in change.dropped:
             at = placed.at
             if at is None:
                 at = next(
-                    (i for i, key in enumerate(previous) if key == placed.key and i not in gone),
-                    None,
+                    (i for i, key in enumerate(keys) if key == placed.key and i not in gone), None
                 )
-            if at is not None:
+            if at is not None and at < len(keys):
                 gone.add(at)
-        current = [key for i, key in enumerate(previous) if i not in gone]
-    elif change.added:
-        current = list(previous)
+        for at in sorted(gone, reverse=True):
+            del keys[at]
     for placed in change.added:
-        if placed.at is None or placed.at >= len(current):
-            current.append(placed.key)
+        if placed.at is None or placed.at >= len(keys):
+            keys.append(placed.key)
         else:
-            current.insert(placed.at, placed.key)
-    return current
+            keys.insert(placed.at, placed.key)
+
+
+def reply_message(round_: Round) -> Message:
+    """The message that repeats a round's reply, in the normal form of histories that are sent again."""
+    parts = tuple(tool_call_part(call.id, call.name, call.args) for call in round_.calls)
+    return Message("", "assistant", round_.reply, opaque=parts)
+
+
+def result_message(call: Call) -> Message:
+    """The message that repeats an answered call's result, in the same normal form."""
+    return Message("", "tool", call.result or "", call_id=call.id)
+
+
+def tool_call_part(id_: str, name: str, args: str) -> Opaque:
+    """A tool request inside an assistant message of a history; `args` as the model wrote it."""
+    return Opaque("tool_call", json_text({"id": id_, "name": name, "args": args}))
 
 
 def diff_inputs(previous: list[str], current: list[str]) -> InputChange:
