@@ -63,16 +63,17 @@ class Opaque:
 class Message:
     """One message of what the model read; kept once per run, however often it was sent again.
 
-    `key` names it within this record. `named`: the sender gave the key (or gave the message as a mere
-    reference, key `reply:5` or `result:5:0`), so that it means the same message in every delivery to the
-    run; otherwise the importer made the key, and storage knows the message by its content alone.
+    `key` names it within this record. `named`: the sender gave the key (or gave the message as a
+    mere reference, key `reply:5` or `result:5:0`), so that it means the same message in every
+    delivery to the run; otherwise the importer made the key, and storage knows the message by its
+    content alone.
 
-    A message that repeats a round's reply or a call's result word for word says so by `reply_of` (round
-    number) or `result_of` (round number, call index) and leaves `content`, `opaque` and `call_id` empty:
-    they are kept in the round. Word for word means equal to `reply_message` or `result_message` in all but
-    role and name. Where that round is not in the record, an importer leaves the message whole, in the same
-    normal form (an assistant's calls as `tool_call_part`, a tool's answer with its `call_id`), and storage,
-    which knows the earlier rounds, finds the repeat.
+    A message that repeats a round's reply or a call's result word for word says so by `reply_of`
+    (round number) or `result_of` (round number, call index) and leaves `content`, `opaque` and
+    `call_id` empty: they are kept in the round. Word for word means equal to `reply_message` or
+    `result_message` in all but role and name. Where that round is not in the record, an importer
+    leaves the message whole, in the same normal form (an assistant's calls as `tool_call_part`, a
+    tool's answer with its `call_id`), and storage, which knows the earlier rounds, finds the repeat.
     """
 
     key: str
@@ -102,10 +103,15 @@ class InputChange:
 
     `dropped` positions count in the previous input, `added` positions in the new one, both
     ascending. Round 1 adds everything. Apply with `apply_change`.
+
+    `whole`: the change counts from nothing, since the sender gave the whole input and the round
+    before it is not in the record (the first round of an append, the round after a gap). Not
+    `whole`: it counts from round `number - 1`, which may be in another delivery.
     """
 
     added: tuple[Placed, ...] = ()
     dropped: tuple[Placed, ...] = ()
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +293,9 @@ def apply_change(previous: list[str], change: InputChange) -> list[str]:
 
 
 def change_input(keys: list[str], change: InputChange) -> None:
-    """Apply `change` to a list of message keys in place, so that a long run is not copied in each round."""
+    """Apply `change` to a list of message keys in place: no copy of a long input in each round."""
+    if change.whole:
+        keys.clear()
     if change.dropped:
         gone: set[int] = set()
         for placed in change.dropped:
@@ -308,7 +316,7 @@ def change_input(keys: list[str], change: InputChange) -> None:
 
 
 def reply_message(round_: Round) -> Message:
-    """The message that repeats a round's reply, in the normal form of histories that are sent again."""
+    """The message that repeats a round's reply, in the normal form of a history sent again."""
     parts = tuple(tool_call_part(call.id, call.name, call.args) for call in round_.calls)
     return Message("", "assistant", round_.reply, opaque=parts)
 
