@@ -1,34 +1,192 @@
 """One settings file; everything that differs between machines comes from the environment."""
 
-import os
-from pathlib import Path
+from csp.constants import NONE, SELF
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+from agentdesk import logs
+from agentdesk.environment import ROOT, Environment, state_folder
 
-SECRET_KEY = os.environ.get("SECRET_KEY", "")
+env = Environment()
+
+BASE_DIR = ROOT
+SECRET_KEY = env.secret("SECRET_KEY", least=32)
 DEBUG = False
-ALLOWED_HOSTS = ["*"]
+ALLOWED_HOSTS = env.names("AGENTDESK_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = env.names("AGENTDESK_ORIGINS")
 ROOT_URLCONF = "agentdesk.urls"
-AUTH_USER_MODEL = "transcripts.User"
+WSGI_APPLICATION = "agentdesk.wsgi.application"
+
+# What Agentdesk itself reads.
+
+# 32 bytes each; sealing, masking and digests derive their own keys from them. The first is in use.
+AGENTDESK_MASTER_KEYS = env.keys("AGENTDESK_MASTER_KEYS")
+# The largest request, as it comes over the wire and after decompression.
+AGENTDESK_MAX_BODY_BYTES = env.number("AGENTDESK_MAX_BODY_BYTES", 32 * 2**20, least=1024)
+AGENTDESK_MAX_EXPANDED_BYTES = env.number("AGENTDESK_MAX_EXPANDED_BYTES", 256 * 2**20, least=1024)
+# A delivery that takes longer counts as failed, and goes to quarantine after a few attempts.
+AGENTDESK_TASK_SECONDS = env.number("AGENTDESK_TASK_SECONDS", 300, least=1)
+AGENTDESK_SWEEP_SECONDS = env.number("AGENTDESK_SWEEP_SECONDS", 10, least=1)
+AGENTDESK_ALIVE_FILE = env.text("AGENTDESK_ALIVE_FILE", "")
+
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "csp",
     "django_htmx",
+    "ninja",
     "template_partials",
     "agentdesk",
     "transcripts",
     "analysis",
 ]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
 DATABASES = {
-    "default": {
-        "ENGINE": "django.db.backends.postgresql",
-        "NAME": "agentdesk",
-        "USER": "agentdesk",
-        "HOST": "127.0.0.1",
-        "PORT": os.environ.get("PGPORT", "5499"),
+    "default": env.database("DATABASE_URL", pool_size=env.number("AGENTDESK_DB_POOL_SIZE", 0))
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# People
+
+AUTH_USER_MODEL = "transcripts.User"
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "sign-in"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+_VALIDATION = "django.contrib.auth.password_validation"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"{_VALIDATION}.UserAttributeSimilarityValidator"},
+    {"NAME": f"{_VALIDATION}.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": f"{_VALIDATION}.CommonPasswordValidator"},
+]
+SESSION_COOKIE_NAME = "agentdesk_session"
+SESSION_COOKIE_AGE = 60 * 60 * env.number("AGENTDESK_SESSION_HOURS", 24 * 7, least=1)
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = "agentdesk_csrf"
+CSRF_COOKIE_SAMESITE = "Lax"
+
+# What browsers are told. AGENTDESK_HTTPS says that people come by https, here or through a proxy.
+
+_HTTPS = env.flag("AGENTDESK_HTTPS", False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
+SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365 * _HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _HTTPS else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "object-src": [NONE],
     }
 }
+
+# What comes in stays in memory until it is sealed: a temporary file would be unmasked on disk.
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = AGENTDESK_MAX_BODY_BYTES
+FILE_UPLOAD_MAX_MEMORY_SIZE = AGENTDESK_MAX_BODY_BYTES
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
+
+# Static files
+
+STATIC_URL = "static/"
+STATIC_ROOT = env.text("AGENTDESK_STATIC_ROOT", str(state_folder() / "static"))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# Language and time
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
 USE_TZ = True
+USE_I18N = False
+
+LOGGING = logs.configure(
+    kind=env.choice("AGENTDESK_LOG", "console", among=("console", "json")),
+    level=env.choice("AGENTDESK_LOG_LEVEL", "INFO", among=("DEBUG", "INFO", "WARNING", "ERROR")),
+)
+
+# The queue carries ids only, and may be lost: what is to be done stands in Postgres.
+
+CELERY_BROKER_URL = env.redis("REDIS_URL")
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # Above the longest task, or a second worker is handed what the first still works on.
+    "visibility_timeout": 2 * AGENTDESK_TASK_SECONDS,
+    "unacked_restore_throttle": 1,
+    "socket_connect_timeout": 2,
+    "socket_timeout": 10,
+    "socket_keepalive": True,
+    # For whoever publishes; the worker goes by BROKER_CONNECTION_MAX_RETRIES.
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "interval_max": 0.2,
+}
+CELERY_TASK_PUBLISH_RETRY = True
+CELERY_TASK_PUBLISH_RETRY_POLICY = {
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "interval_max": 0.2,
+}
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_SERIALIZER = "json"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_STORE_ERRORS_EVEN_IF_IGNORED = False
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_TIME_LIMIT = AGENTDESK_TASK_SECONDS + 10
+CELERY_TASK_SOFT_TIME_LIMIT = AGENTDESK_TASK_SECONDS
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
+CELERY_BEAT_SCHEDULE = {
+    "pick up what was left behind": {
+        "task": "agentdesk.tasks.sweep",
+        "schedule": AGENTDESK_SWEEP_SECONDS,
+        "options": {"expires": 2 * AGENTDESK_SWEEP_SECONDS},
+    }
+}
+# Each sweep touches the schedule file, which is what a container's health check looks at.
+CELERY_BEAT_SYNC_EVERY = 1

@@ -1,0 +1,57 @@
+"""The Celery app. Its settings are in `agentdesk.settings`, under CELERY_."""
+
+from __future__ import annotations
+
+import ctypes
+import logging.config
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from celery import Celery, Task
+from celery.signals import beat_embedded_init, heartbeat_sent, setup_logging, worker_process_init
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentdesk.settings")
+
+PR_SET_PDEATHSIG = 1
+HIDDEN = "(hidden)"
+
+
+class QuietTask(Task):  # type: ignore[type-arg]
+    """A task whose arguments are shown nowhere: no log, no event and no header repeats them."""
+
+    def apply_async(self, *args: Any, **options: Any) -> Any:
+        options.setdefault("argsrepr", HIDDEN)
+        options.setdefault("kwargsrepr", HIDDEN)
+        return super().apply_async(*args, **options)
+
+
+app = Celery("agentdesk", task_cls=QuietTask)
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+@setup_logging.connect
+def log_as_django_does(**_: Any) -> None:
+    """Celery would put its own handlers on the root logger."""
+    from django.conf import settings
+
+    logging.config.dictConfig(settings.LOGGING)
+
+
+@worker_process_init.connect
+@beat_embedded_init.connect
+def die_with_the_parent(**_: Any) -> None:
+    """A child of a killed worker would go on for as long as its task lasts, the beat for ever."""
+    if hasattr(signal, "SIGKILL") and os.uname().sysname == "Linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@heartbeat_sent.connect
+def say_alive(**_: Any) -> None:
+    """Touch the file that a container's health check looks at."""
+    from django.conf import settings
+
+    if settings.AGENTDESK_ALIVE_FILE:
+        Path(settings.AGENTDESK_ALIVE_FILE).touch()
