@@ -71,6 +71,15 @@ class DeliveryKind(TextChoices):
     FILE = "file", "a file"
 
 
+class InputKind(TextChoices):
+    """What a round's stored change of the input counts from."""
+
+    NONE = "", "nothing said of the input"
+    CHANGE = "change", "the input of the round before"
+    WHOLE = "whole", "nothing: the whole input, the round before is not there"
+    LOOSE = "loose", "a round that is not there, so that the input is not known"
+
+
 class AccessAction(TextChoices):
     """What a line of the audit log records."""
 

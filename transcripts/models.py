@@ -9,7 +9,7 @@ from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Lower
+from django.db.models.functions import Left, Lower
 from django.utils import timezone
 
 from transcripts.choices import (
@@ -17,11 +17,16 @@ from transcripts.choices import (
     DeliveryKind,
     DeliveryState,
     Ending,
+    InputKind,
     KeyScope,
     Role,
     StopReason,
 )
 from transcripts.fields import MaskedJSONField, MaskedTextField
+
+# Characters of a message's stand-in: 9 bytes of keyed digest in base64. Two of the 100,000 messages of a
+# run share one with a probability of 1e-12.
+IDENT_LENGTH = 12
 
 
 class UserManager(BaseUserManager["User"]):
@@ -115,24 +120,27 @@ class ApiKey(models.Model):
 
 
 class Delivery(models.Model):
-    """One accepted request or file. `body` is zstd-compressed and sealed; empty once it is stored.
+    """One accepted request or file. `body` is compressed and sealed; empty once it is stored.
 
-    `id` is the receipt. `run_id` is set for appends and ends. `claimed_at` and `attempts` are written by
-    the worker before it opens the body, so that a delivery that kills its worker ends in quarantine.
-    `outcome` holds, per run, what was new, repeated and replaced; `error` is masked text.
+    `id` is the receipt. What is sealed is the content with all that the sender said about it (see
+    `transcripts.deliveries`): even a run's id stands in no other column before it is masked. `digest`
+    is keyed, of the content as it came, so that an idempotency key cannot stand for two contents.
+    `claimed_at` and `attempts` are written by the worker before it opens the body, so that a delivery
+    that kills its worker ends in quarantine. `outcome` holds, per run, what was new, repeated and
+    replaced; `error` and `error_at` are masked text.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    project = models.ForeignKey(Project, models.CASCADE, related_name="deliveries")
+    project = models.ForeignKey(Project, models.CASCADE, related_name="deliveries", db_index=False)
     api_key = models.ForeignKey(ApiKey, models.SET_NULL, null=True, related_name="+")
     user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     kind = models.CharField(max_length=10, choices=DeliveryKind)
     state = models.CharField(max_length=12, choices=DeliveryState, default=DeliveryState.ACCEPTED)
     format = models.CharField(max_length=40, default="auto")
-    run_id = MaskedTextField(blank=True)
     idempotency_key = models.BinaryField(max_length=32, null=True)
+    digest = models.BinaryField(max_length=16)
     body = models.BinaryField()
-    size = models.PositiveBigIntegerField(help_text="Bytes as they came, before compression.")
+    size = models.PositiveBigIntegerField(help_text="Bytes after decompression.")
     received_at = models.DateTimeField(default=timezone.now)
     claimed_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -142,10 +150,10 @@ class Delivery(models.Model):
     error_at = MaskedTextField(blank=True)
 
     class Meta:
-        ordering = ("-received_at",)
+        ordering = ("-received_at", "-id")
         verbose_name_plural = "deliveries"
         indexes = (
-            models.Index(fields=("project", "-received_at"), name="delivery_by_project"),
+            models.Index(fields=("project", "-received_at", "-id"), name="delivery_by_arrival"),
             models.Index(
                 fields=("received_at",),
                 name="delivery_waiting",
@@ -156,6 +164,17 @@ class Delivery(models.Model):
             models.UniqueConstraint(
                 fields=("project", "idempotency_key"), name="delivery_idempotency_once"
             ),
+            models.CheckConstraint(
+                condition=Q(kind__in=DeliveryKind.values), name="delivery_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=DeliveryState.values), name="delivery_state_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=(DeliveryState.ACCEPTED, DeliveryState.QUARANTINED))
+                | Q(body=b""),
+                name="delivery_done_is_empty",
+            ),
         )
 
     def __str__(self) -> str:
@@ -165,11 +184,16 @@ class Delivery(models.Model):
 class Run(models.Model):
     """One agent on one task, first input to last stop. Sums over its rounds are kept here for lists.
 
-    `ending` is the sender's, else derived from the rounds (`ending_said` tells which). `restricted` is
-    set by the label of that name. Durations are in milliseconds, cost is in `currency`.
+    `digest` is keyed, of the sender's run id: it finds the run, whatever masking made of the id.
+    `ending` is the sender's, else derived from the rounds (`ending_said` tells which). `over`: a whole
+    run or its end was sent, so that more rounds are late ones. `restricted` is set by the label of that
+    name. `goal_ident` and `ticket_ident` are the messages that hold goal and ticket. Durations are in
+    milliseconds, cost is in `currency`. `mask_known` keeps keyed digests of values that were found to be
+    secrets, so that they are masked in what comes later.
     """
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="runs")
+    project = models.ForeignKey(Project, models.CASCADE, related_name="runs", db_index=False)
+    digest = models.BinaryField(max_length=16)
     run_id = MaskedTextField()
     ticket_id = MaskedTextField(blank=True)
     title = MaskedTextField(blank=True)
@@ -185,22 +209,30 @@ class Run(models.Model):
     ending = models.CharField(max_length=16, choices=Ending, default=Ending.OPEN)
     ending_said = models.BooleanField(default=False)
     ending_reason = MaskedTextField(blank=True)
-    currency = models.CharField(max_length=8, blank=True)
-    context_window = models.PositiveIntegerField(null=True, blank=True)
+    over = models.BooleanField(default=False)
+    currency = MaskedTextField(blank=True)
+    context_window = models.PositiveBigIntegerField(null=True, blank=True)
     limits = models.JSONField(default=dict)
-    labels = MaskedJSONField(default=dict)
-    tools = MaskedJSONField(default=list)
+    labels = MaskedJSONField(default=list, help_text="Pairs of name and value, by name.")
+    tools = MaskedJSONField(default=list, help_text="Name, description and schema of each.")
     notes = MaskedJSONField(default=list)
     restricted = models.BooleanField(default=False)
+    goal_ident = models.CharField(max_length=IDENT_LENGTH, blank=True)
+    ticket_ident = models.CharField(max_length=IDENT_LENGTH, blank=True)
+    header_digest = models.BinaryField(max_length=16, default=b"")
 
-    rounds_expected = models.PositiveIntegerField(null=True, blank=True)
+    rounds_expected = models.PositiveBigIntegerField(null=True, blank=True)
     round_count = models.PositiveIntegerField(default=0)
+    last_round = models.PositiveIntegerField(default=0)
     call_count = models.PositiveIntegerField(default=0)
     tokens_in = models.PositiveBigIntegerField(null=True, blank=True)
     tokens_out = models.PositiveBigIntegerField(null=True, blank=True)
     tokens_cached = models.PositiveBigIntegerField(null=True, blank=True)
-    cost = models.DecimalField(max_digits=20, decimal_places=8, null=True, blank=True)
+    cost = models.DecimalField(max_digits=24, decimal_places=10, null=True, blank=True)
     duration_ms = models.FloatField(null=True, blank=True)
+    unanswered = models.PositiveIntegerField(default=0)
+    unlabelled = models.PositiveIntegerField(default=0)
+    orphan_count = models.PositiveIntegerField(default=0)
     folded = models.PositiveIntegerField(default=0)
     replaced = models.PositiveIntegerField(default=0)
     late = models.PositiveIntegerField(default=0)
@@ -208,19 +240,19 @@ class Run(models.Model):
 
     mask_rule_set = models.CharField(max_length=60)
     mask_hits = models.JSONField(default=dict)
+    mask_known = models.JSONField(default=list)
     received_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ("-received_at", "-pk")
         constraints = (
-            models.UniqueConstraint(fields=("project", "run_id"), name="run_once"),
+            models.UniqueConstraint(fields=("project", "digest"), name="run_once"),
             models.CheckConstraint(condition=Q(ending__in=Ending.values), name="run_ending_known"),
         )
         indexes = (
             models.Index(fields=("project", "-received_at", "-id"), name="run_by_arrival"),
-            models.Index(fields=("project", "agent", "-received_at"), name="run_by_agent"),
-            models.Index(fields=("project", "ticket_id"), name="run_by_ticket"),
+            models.Index(Left("ticket_id", 200), "project", name="run_by_ticket"),
         )
 
     def __str__(self) -> str:
@@ -228,36 +260,51 @@ class Run(models.Model):
 
 
 class Message(models.Model):
-    """One message of what a run's model read, kept once. `digest` is keyed, of the content before masking.
+    """One message of what a run's model read, kept once.
 
-    `reply_of`, `result_round` and `result_index` say that its text is a round's reply or a call's result.
+    `ident` stands for it in the inputs of rounds: a keyed digest of its role and content, or of the
+    sender's key where the sender named it (`key`). `digest` is keyed, of the content before masking,
+    in the form in which a round's reply and a call's result have one too: where they are the same,
+    `reply_of`, or `result_round` and `result_index`, say so and the content is empty.
     """
 
-    pk = models.CompositePrimaryKey("run_id", "number")
+    pk = models.CompositePrimaryKey("run_id", "ident")
     run = models.ForeignKey(Run, models.CASCADE, related_name="messages", db_index=False)
-    number = models.PositiveIntegerField()
-    key = MaskedTextField()
+    ident = models.CharField(max_length=IDENT_LENGTH)
+    digest = models.CharField(max_length=IDENT_LENGTH, blank=True)
+    key = MaskedTextField(blank=True)
     role = MaskedTextField()
     content = MaskedTextField(blank=True)
     name = MaskedTextField(blank=True)
+    call_id = MaskedTextField(blank=True)
     reply_of = models.PositiveIntegerField(null=True, blank=True)
     result_round = models.PositiveIntegerField(null=True, blank=True)
     result_index = models.PositiveIntegerField(null=True, blank=True)
     opaque = MaskedJSONField(default=list)
-    digest = models.BinaryField(max_length=16)
 
     class Meta:
-        ordering = ("run", "number")
-        constraints = (models.UniqueConstraint(fields=("run", "key"), name="message_key_once"),)
+        ordering = ("run", "ident")
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(reply_of=None) | Q(result_round=None), name="message_repeats_one"
+            ),
+            models.CheckConstraint(
+                condition=Q(result_round=None, result_index=None)
+                | Q(result_round__gte=1, result_index__gte=0),
+                name="message_result_whole",
+            ),
+        )
 
     def __str__(self) -> str:
-        return f"message {self.number} of run {self.run_id}"
+        return f"message {self.ident} of run {self.run_id}"
 
 
 class Round(models.Model):
-    """One model request, its reply, and why it stopped. `digest` is keyed, of the content before masking.
+    """One model request, its reply, and why it stopped.
 
-    `added` and `dropped` change the previous round's input: lists of [position or null, message key].
+    `digest` is keyed, of the content before masking, `reply_digest` of the reply as a message.
+    `added` and `dropped` change an input: lists of [position or null, message ident]; `input_kind` says
+    which. `input_size` counts the messages that the model read, null where that is not known.
     """
 
     pk = models.CompositePrimaryKey("run_id", "number")
@@ -267,28 +314,42 @@ class Round(models.Model):
     stop_raw = MaskedTextField(null=True, blank=True)  # noqa: DJ001 - null: no label came
     reply = MaskedTextField(blank=True)
     reasoning = MaskedTextField(blank=True)
-    has_input = models.BooleanField(default=False)
-    added = MaskedJSONField(default=list)
-    dropped = MaskedJSONField(default=list)
-    tokens_in = models.PositiveIntegerField(null=True, blank=True)
-    tokens_out = models.PositiveIntegerField(null=True, blank=True)
-    tokens_cached = models.PositiveIntegerField(null=True, blank=True)
-    tokens_reasoning = models.PositiveIntegerField(null=True, blank=True)
-    cost = models.DecimalField(max_digits=20, decimal_places=8, null=True, blank=True)
+    input_kind = models.CharField(max_length=6, choices=InputKind, blank=True)
+    input_size = models.PositiveIntegerField(null=True, blank=True)
+    added = models.JSONField(default=list)
+    dropped = models.JSONField(default=list)
+    tokens_in = models.PositiveBigIntegerField(null=True, blank=True)
+    tokens_out = models.PositiveBigIntegerField(null=True, blank=True)
+    tokens_cached = models.PositiveBigIntegerField(null=True, blank=True)
+    tokens_reasoning = models.PositiveBigIntegerField(null=True, blank=True)
+    cost = models.DecimalField(max_digits=24, decimal_places=10, null=True, blank=True)
     model = MaskedTextField(blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     duration_ms = models.FloatField(null=True, blank=True)
     error = MaskedTextField(blank=True)
     orphans = MaskedJSONField(default=list)
     opaque = MaskedJSONField(default=list)
+    call_count = models.PositiveIntegerField(default=0)
+    unanswered = models.PositiveIntegerField(default=0)
     digest = models.BinaryField(max_length=16)
+    reply_digest = models.CharField(max_length=IDENT_LENGTH, blank=True)
 
     class Meta:
         ordering = ("run", "number")
+        indexes = (
+            models.Index(
+                fields=("run", "reply_digest"),
+                name="round_by_reply",
+                condition=~Q(reply_digest=""),
+            ),
+        )
         constraints = (
             models.CheckConstraint(condition=Q(number__gte=1), name="round_number_from_1"),
             models.CheckConstraint(
                 condition=Q(stop__in=StopReason.values), name="round_stop_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(input_kind__in=InputKind.values), name="round_input_kind_known"
             ),
         )
 
@@ -300,6 +361,7 @@ class ToolCall(models.Model):
     """One tool call of a round and its result; `result` NULL is unanswered, "" is empty.
 
     `is_error` NULL: the format carries no flag. `index` counts from 0 within the round.
+    `result_digest` is keyed, of the result as a message, before masking.
     """
 
     pk = models.CompositePrimaryKey("run_id", "round_number", "index")
@@ -307,16 +369,24 @@ class ToolCall(models.Model):
     round_number = models.PositiveIntegerField()
     index = models.PositiveIntegerField()
     call_id = MaskedTextField(blank=True)
-    name = MaskedTextField()
-    args = MaskedTextField()
+    name = MaskedTextField(blank=True)
+    args = MaskedTextField(blank=True)
     result = MaskedTextField(null=True, blank=True)  # noqa: DJ001 - null: unanswered
     is_error = models.BooleanField(null=True, blank=True)
     duration_ms = models.FloatField(null=True, blank=True)
     joined = models.CharField(max_length=8, blank=True)
     sub_run = MaskedTextField(blank=True)
+    result_digest = models.CharField(max_length=IDENT_LENGTH, blank=True)
 
     class Meta:
         ordering = ("run", "round_number", "index")
+        indexes = (
+            models.Index(
+                fields=("run", "result_digest"),
+                name="call_by_result",
+                condition=~Q(result_digest=""),
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.name} in round {self.round_number} of run {self.run_id}"
