@@ -1,1 +1,1 @@
-"""The embedded services of `./desk up` and `./desk test`: Postgres, Valkey, and their supervisor."""
+"""The embedded services of `./desk up` and `./desk test`: Postgres, Valkey and a supervisor."""

@@ -146,7 +146,7 @@ class Postgres:
         )
 
     def start(self) -> Child:
-        """Start the server; return when it is ready. Data folder and database are made if needed."""
+        """Start the server; return when it is ready. Makes data folder and database if needed."""
         if not (self.data / "PG_VERSION").exists():
             self._init()
         self._end_leftover()

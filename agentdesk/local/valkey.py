@@ -69,7 +69,7 @@ class Valkey:
         return f"{kind} {version.group(1) if version else ''}".strip()
 
     def start(self) -> Child:
-        """Start it; return when it answers. Its settings, password included, go in by standard input."""
+        """Start it; return when it answers. Its settings, with the password, go in by stdin."""
         child = Child(
             name="Valkey",
             command=[str(self.binary), "-"],
