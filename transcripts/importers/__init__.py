@@ -1,0 +1,144 @@
+"""Ways in: one module a transcript format, found by folder and recognised by content.
+
+A module of this folder that has an `IMPORTER` (or several in `IMPORTERS`) is a format; there is no
+list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from transcripts.importers.base import (
+    Document,
+    Importer,
+    ImportProblem,
+    Read,
+    UnreadableError,
+)
+from transcripts.importers.documents import Content, read_documents
+from transcripts.record import RunRecord
+
+__all__ = [
+    "ImportProblem",
+    "Importer",
+    "UnreadableError",
+    "all_importers",
+    "importer_for",
+    "read_runs",
+]
+
+
+@cache
+def all_importers() -> tuple[Importer, ...]:
+    """Every importer, the more special formats first."""
+    found: list[Importer] = []
+    for module in pkgutil.iter_modules(__path__):
+        if not module.ispkg:
+            loaded = import_module(f"{__name__}.{module.name}")
+            found += getattr(loaded, "IMPORTERS", ())
+            found += [loaded.IMPORTER] if hasattr(loaded, "IMPORTER") else []
+    return tuple(sorted(found, key=lambda importer: (-importer.priority, importer.name)))
+
+
+def importer_for(value: Any) -> Importer | None:
+    """The importer that recognises a file by its first document."""
+    return next((importer for importer in all_importers() if importer.recognise(value)), None)
+
+
+def read_runs(
+    content: Content, *, format: str = "auto", default_run_id: str = ""
+) -> Iterator[RunRecord | ImportProblem]:
+    """Read the runs of a file, and what of it could not be read and where, in the file's order.
+
+    `content` is the file: JSON or JSONL, plain or packed with gzip or zstd. `format` is an
+    importer's name or `auto`. `default_run_id` names a run whose content has no id; without it the
+    name is made from the content, so that the same file sent twice is the same run. Raises
+    UnreadableError at once when the content as a whole cannot be read.
+    """
+    reader = _DocumentReader(read_documents(content))
+    first = next(reader, None)
+    if first is None:
+        raise UnreadableError(reader.problems[0])
+    importer = _named(format) if format != "auto" else importer_for(first.value)
+    if importer is None:
+        raise UnreadableError(ImportProblem(_unknown(first.value), first.line))
+    if format != "auto" and not importer.recognise(first.value):
+        raise UnreadableError(ImportProblem(f"this is not {importer.title}", first.line))
+    reader.put_back(first)
+    return _read(importer, reader, default_run_id or _name_of(content))
+
+
+def _read(importer: Importer, reader: _DocumentReader, default_run_id: str) -> Iterator[Read]:
+    for found in importer.read(reader, default_run_id):
+        yield from reader.take_problems()
+        if isinstance(found, RunRecord):
+            notes = (*found.notes, *reader.take_notes())
+            yield replace(found, notes=notes, format=found.format or importer.name)
+        else:
+            yield found
+    yield from reader.take_problems()
+
+
+class _DocumentReader:
+    """Hands out the documents and keeps the problems met between them, with what was replaced."""
+
+    def __init__(self, source: Iterator[Document | ImportProblem]) -> None:
+        self._source = source
+        self._put_back: list[Document] = []
+        self.problems: list[ImportProblem] = []
+        self._notes: dict[str, None] = {}
+
+    def __iter__(self) -> _DocumentReader:
+        return self
+
+    def __next__(self) -> Document:
+        if self._put_back:
+            return self._put_back.pop()
+        for found in self._source:
+            if isinstance(found, Document):
+                self._notes.update(dict.fromkeys(found.notes))
+                return found
+            self.problems.append(found)
+            place = f" {found.line}" if found.line else ""
+            self._notes.setdefault(f"Line{place} of the file could not be read.")
+        raise StopIteration
+
+    def put_back(self, document: Document) -> None:
+        self._put_back.append(document)
+
+    def take_problems(self) -> list[ImportProblem]:
+        problems, self.problems = self.problems, []
+        return problems
+
+    def take_notes(self) -> list[str]:
+        notes, self._notes = list(self._notes), {}
+        return notes
+
+
+def _named(name: str) -> Importer:
+    for importer in all_importers():
+        if importer.name == name:
+            return importer
+    known = ", ".join(sorted(importer.name for importer in all_importers()))
+    raise UnreadableError(ImportProblem(f'there is no format "{name}"; there are: {known}'))
+
+
+def _unknown(value: Any) -> str:
+    if isinstance(value, dict):
+        keys = ", ".join(f'"{key[:40]}"' for key in list(value)[:12])
+        shape = f"an object with the keys {keys}" if keys else "an empty object"
+    elif isinstance(value, list):
+        shape = f"a list of {len(value)} values" if value else "an empty list"
+    else:
+        shape = "a single value"
+    return f"this is valid JSON of a shape that no importer knows: {shape}"
+
+
+def _name_of(content: Content) -> str:
+    return f"run-{hashlib.blake2b(content, digest_size=8).hexdigest()}"

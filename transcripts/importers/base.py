@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
+from transcripts.importers.fields import FieldError
 from transcripts.record import RunRecord
 
 
@@ -13,10 +14,13 @@ from transcripts.record import RunRecord
 class Document:
     """One JSON value of a file; `line` is its line (from 1) in JSONL, None in a file that is one
     value.
+
+    `notes` say what had to be replaced in it so that it can be stored.
     """
 
     value: Any
     line: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +77,35 @@ class Importer:
     recognise: Callable[[Any], bool]
     read: Callable[[Iterator[Document], str], Iterator[Read]]
     priority: int = 0
+
+
+def each_document(
+    recognise: Callable[[Any], bool], runs_of: Callable[[Any, str], Iterable[Read]], title: str
+) -> Callable[[Iterator[Document], str], Iterator[Read]]:
+    """The `read` of a format of which each document is one run or several by itself.
+
+    `runs_of` takes a recognised value and the id for a run without one, and may raise FieldError. A
+    run without an id in a later document is named by the line too. A document of another shape is
+    told as a problem.
+    """
+
+    def read(documents: Iterator[Document], default_run_id: str) -> Iterator[Read]:
+        for count, document in enumerate(documents):
+            if not recognise(document.value):
+                yield ImportProblem(f"this is not {title}", document.line)
+                continue
+            run_id = default_run_id if not count else f"{default_run_id}-{document.line}"
+            try:
+                for found in runs_of(document.value, run_id):
+                    yield located(found, document.line)
+            except FieldError as error:
+                yield ImportProblem(error.error, document.line, error.run_id, error.field)
+
+    return read
+
+
+def located(found: Read, line: int | None) -> Read:
+    """A problem with the line of the document that it was found in; runs as they are."""
+    if isinstance(found, ImportProblem) and found.line is None:
+        return replace(found, line=line)
+    return found

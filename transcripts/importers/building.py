@@ -1,0 +1,440 @@
+"""Putting a run together from the turns of a conversation, whatever format they came in.
+
+An importer reads its format into `Turn`s and hands them to a `RunBuilder` in one of two ways: one
+by one as a growing list, where each reply read all before it (`add`), or request by request, where
+each request says what was read (`ask`, then `add` its reply).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from transcripts import stop_reasons
+from transcripts.importers.fields import same_args
+from transcripts.record import (
+    Call,
+    InputChange,
+    Message,
+    Opaque,
+    Orphan,
+    Placed,
+    Round,
+    RunRecord,
+    Stop,
+    Tool,
+    diff_inputs,
+    tool_call_part,
+)
+
+NO_ERROR_FLAG = "This format carries no error flag."
+NO_STOP_LABEL = (
+    "This format carries no stop label; stop reasons are derived from what the replies hold."
+)
+
+
+@dataclass(slots=True)
+class CallDraft:
+    """One tool request of a reply, and its result where the format keeps both together.
+
+    `server_side`: the service runs the tool itself, so that nobody has to answer the request.
+    """
+
+    name: str
+    args: str = "{}"
+    id: str = ""
+    result: str | None = None
+    is_error: bool | None = None
+    duration_ms: float | None = None
+    joined: str = ""
+    sub_run: str = ""
+    server_side: bool = False
+
+    def frozen(self) -> Call:
+        return Call(
+            name=self.name,
+            args=self.args,
+            result=self.result,
+            is_error=self.is_error,
+            id=self.id,
+            duration_ms=self.duration_ms,
+            joined=self.joined,
+            sub_run=self.sub_run,
+        )
+
+
+@dataclass(slots=True)
+class Answer:
+    """A tool result as a message of its own; `call_id` or `name` may be empty."""
+
+    content: str
+    call_id: str = ""
+    name: str = ""
+    is_error: bool | None = None
+    duration_ms: float | None = None
+    sub_run: str = ""
+    opaque: list[Opaque] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Reply:
+    """What the model answered to one request. `stop` is set where the sender says the plain one
+    too.
+    """
+
+    text: str = ""
+    reasoning: str = ""
+    calls: list[CallDraft] = field(default_factory=list)
+    stop_raw: str | None = None
+    stop: Stop | None = None
+    provider: str = ""
+    refused: bool = False
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    tokens_cached: int | None = None
+    tokens_reasoning: int | None = None
+    cost: Decimal | None = None
+    model: str = ""
+    started_at: datetime | None = None
+    duration_ms: float | None = None
+    error: str = ""
+    opaque: list[Opaque] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Turn:
+    """One message of a conversation: a reply of the model, answers of tools, a text, or several of
+    them.
+    """
+
+    role: str
+    text: str = ""
+    name: str = ""
+    answers: list[Answer] = field(default_factory=list)
+    reply: Reply | None = None
+    opaque: list[Opaque] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class _RoundDraft:
+    number: int
+    reply: Reply
+    input: InputChange | None
+    orphans: list[Orphan] = field(default_factory=list)
+
+
+class RunBuilder:
+    """Collects the rounds and messages of one run; linear in what it is given.
+
+    `growing`: each reply read all that was added before it. Otherwise inputs are known from `ask`
+    alone.
+    """
+
+    def __init__(self, *, growing: bool = True) -> None:
+        self._growing = growing
+        self.notes: dict[str, None] = {}
+        self._rounds: list[_RoundDraft] = []
+        self._messages: dict[str, Message] = {}
+        self._key_by_message: dict[tuple[Any, ...], str] = {}
+        self._new_in_round: dict[int, int] = {}
+        self._calls_by_id: dict[str, tuple[_RoundDraft, int]] = {}
+        self._rounds_by_text: dict[str, _RoundDraft] = {}
+        self._results_by_content: dict[tuple[str, str], tuple[_RoundDraft, int]] = {}
+        self._unanswered: list[tuple[_RoundDraft, int]] = []
+        self._grown: list[Placed] = []
+        self._asked: list[str] | None = None
+        self._asked_number = 0
+        self._last_asked: tuple[int, list[str]] = (0, [])
+
+    @property
+    def last_number(self) -> int:
+        return self._rounds[-1].number if self._rounds else 0
+
+    @property
+    def last_reply(self) -> Reply | None:
+        return self._rounds[-1].reply if self._rounds else None
+
+    def note(self, text: str) -> None:
+        """Say something about the file once."""
+        self.notes.setdefault(text)
+
+    def declare(self, message: Message) -> None:
+        """Take a message that inputs name by the sender's own key."""
+        self._messages[message.key] = message
+
+    def add_round(
+        self, reply: Reply, number: int, change: InputChange | None, orphans: Iterable[Orphan] = ()
+    ) -> None:
+        """Take a round whose input change the sender says; None: as asked, if at all."""
+        self._start_round(reply, number)
+        if change is not None:
+            self._rounds[-1].input = change
+        self._rounds[-1].orphans += orphans
+
+    def add(self, turn: Turn, number: int | None = None) -> None:
+        """Take the next turn. A reply starts round `number` (the next one where none is given)."""
+        for answer in turn.answers:
+            self._grown.append(Placed(self._take_answer(answer)))
+        if turn.reply is not None:
+            self._start_round(turn.reply, number or self.last_number + 1)
+        elif turn.text or turn.opaque or not turn.answers:
+            self._grown.append(Placed(self._message(turn)))
+
+    def ask(self, turns: Iterable[Turn | Message], number: int | None = None) -> None:
+        """Take the whole input of round `number` (the next one where none is given); its reply is
+        added next.
+
+        A message in it stands for itself. Tool results answer the calls of earlier rounds that have
+        none yet.
+        """
+        self._asked = []
+        self._asked_number = number or self.last_number + 1
+        for turn in turns:
+            if isinstance(turn, Message):
+                self._messages.setdefault(turn.key, turn)
+                self._asked.append(turn.key)
+                continue
+            for answer in turn.answers:
+                self._asked.append(self._take_answer(answer, asked=True))
+            if turn.reply is not None:
+                self._asked.append(self._earlier_reply(turn))
+            elif turn.text or turn.opaque or not turn.answers:
+                self._asked.append(self._message(turn))
+
+    def answer(self, answer: Answer) -> None:
+        """Take the result of a call of an earlier reply, where the format keeps it outside the
+        messages.
+        """
+        place, how = self._find_call(answer)
+        if place is not None and place[0].reply.calls[place[1]].result is None:
+            self._set_result(*place, answer, how)
+        elif self._rounds:
+            self._rounds[-1].orphans.append(Orphan(answer.call_id, answer.content))
+
+    def build(self, run_id: str, **fields: Any) -> RunRecord:
+        """The finished run, with notes on what its format does not carry.
+
+        `fields` are those of `RunRecord` that are not rounds, messages or notes.
+        """
+        calls = [call for draft in self._rounds for call in draft.reply.calls]
+        if calls and all(call.is_error is None for call in calls):
+            self.note(NO_ERROR_FLAG)
+        if self._rounds and all(draft.reply.stop_raw is None for draft in self._rounds):
+            self.note(NO_STOP_LABEL)
+        for how, words in (("name", "by the tool's name"), ("order", "by their order")):
+            count = sum(call.joined == how for call in calls)
+            if count:
+                self.note(f"Results joined to their calls {words}, for want of ids: {count}.")
+        replies = [draft.reply for draft in self._rounds]
+        fields.setdefault("model", next((r.model for r in replies if r.model), ""))
+        fields.setdefault("started_at", next((r.started_at for r in replies if r.started_at), None))
+        return self.build_as_said(run_id, **fields)
+
+    def build_as_said(self, run_id: str, **fields: Any) -> RunRecord:
+        """The finished run of a format that says all of it."""
+        for placed in self._grown:
+            # Nothing read the last reply and its results, so they need no message.
+            message = self._messages[placed.key]
+            if message.reply_of is not None or message.result_of is not None:
+                del self._messages[placed.key]
+        return RunRecord(
+            run_id=run_id,
+            rounds=tuple(_frozen(draft) for draft in self._rounds),
+            messages=tuple(self._messages.values()),
+            notes=(*fields.pop("notes", ()), *self.notes),
+            **fields,
+        )
+
+    def _start_round(self, reply: Reply, number: int) -> None:
+        draft = _RoundDraft(number, reply, self._next_input(number))
+        self._rounds.append(draft)
+        if reply.text and not reply.calls:
+            self._rounds_by_text[reply.text] = draft
+        self._unanswered = []
+        for index, call in enumerate(reply.calls):
+            if call.id:
+                self._calls_by_id[call.id] = (draft, index)
+            if call.result is None:
+                self._unanswered.append((draft, index))
+            else:
+                self._note_result(draft, index, call.result)
+        if not self._growing:
+            return
+        self._grown = [Placed(self._reply_key(draft))]
+        self._grown += [
+            Placed(self._result_key(draft, index, call))
+            for index, call in enumerate(reply.calls)
+            if call.result is not None
+        ]
+
+    def _next_input(self, number: int) -> InputChange | None:
+        if self._growing:
+            return InputChange(tuple(self._grown), whole=number != self.last_number + 1)
+        if self._asked is None:
+            return None
+        before, previous = self._last_asked
+        current, self._asked = self._asked, None
+        self._last_asked = (number, current)
+        if before != number - 1 or (number > 1 and not previous):
+            return InputChange(tuple(Placed(key) for key in current), whole=number > 1)
+        return diff_inputs(previous, current)
+
+    def _message(self, turn: Turn, call_id: str = "") -> str:
+        """The key of a message that is no round's reply and no call's result; the same content is
+        one message.
+        """
+        content = (turn.role, turn.text, turn.name, call_id, tuple(turn.opaque))
+        key = self._key_by_message.get(content)
+        if key is None:
+            number = self.last_number + 1 if self._growing else self._asked_number
+            self._new_in_round[number] = self._new_in_round.get(number, 0) + 1
+            key = f"m{number}.{self._new_in_round[number]}"
+            self._key_by_message[content] = key
+            self._messages[key] = Message(
+                key, turn.role, turn.text, turn.name, opaque=tuple(turn.opaque), call_id=call_id
+            )
+        return key
+
+    def _reply_key(self, draft: _RoundDraft) -> str:
+        key = f"reply:{draft.number}"
+        if key not in self._messages:
+            self._messages[key] = Message(key, "assistant", reply_of=draft.number)
+        return key
+
+    def _result_key(self, draft: _RoundDraft, index: int, call: CallDraft) -> str:
+        key = f"result:{draft.number}:{index}"
+        if key not in self._messages:
+            place = (draft.number, index)
+            self._messages[key] = Message(key, "tool", name=call.name, result_of=place)
+        return key
+
+    def _earlier_reply(self, turn: Turn) -> str:
+        """The key of a reply within a request: the round it came from, where it says the same."""
+        reply = turn.reply
+        assert reply is not None
+        draft = self._rounds_by_text.get(reply.text) if not reply.calls else None
+        if reply.calls and (found := self._calls_by_id.get(reply.calls[0].id)):
+            draft = found[0]
+        if draft is None and reply.calls and not reply.calls[0].id and self._rounds:
+            draft = next((d for d in reversed(self._rounds) if _same_reply(d.reply, reply)), None)
+        if draft is not None and _same_reply(draft.reply, reply):
+            return self._reply_key(draft)
+        parts = [tool_call_part(call.id, call.name, call.args) for call in reply.calls]
+        return self._message(
+            Turn("assistant", reply.text, turn.name, opaque=[*parts, *reply.opaque])
+        )
+
+    def _take_answer(self, answer: Answer, *, asked: bool = False) -> str:
+        """Join an answer to its call and give its message key."""
+        place, how = self._find_call(answer)
+        if place is not None:
+            draft, index = place
+            call = draft.reply.calls[index]
+            if call.result is None:
+                self._set_result(draft, index, answer, how)
+            if call.result == answer.content:
+                return self._result_key(draft, index, call)
+        elif asked and not answer.call_id:
+            known = self._results_by_content.get((answer.name, answer.content))
+            if known is not None:
+                return self._result_key(*known, known[0].reply.calls[known[1]])
+        elif not asked and self._rounds:
+            self._rounds[-1].orphans.append(Orphan(answer.call_id, answer.content))
+        return self._message(Turn("tool", answer.content, answer.name), answer.call_id)
+
+    def _find_call(self, answer: Answer) -> tuple[tuple[_RoundDraft, int] | None, str]:
+        if answer.call_id and answer.call_id in self._calls_by_id:
+            return self._calls_by_id[answer.call_id], "id"
+        open_calls = [
+            place
+            for place in self._unanswered
+            if not (answer.call_id and place[0].reply.calls[place[1]].id)
+        ]
+        if answer.name:
+            named = [p for p in open_calls if p[0].reply.calls[p[1]].name == answer.name]
+            return (named[0], "name") if named else (None, "")
+        return (open_calls[0], "order") if open_calls else (None, "")
+
+    def _set_result(self, draft: _RoundDraft, index: int, answer: Answer, how: str) -> None:
+        call = draft.reply.calls[index]
+        call.result = answer.content
+        call.is_error = mcp_flag(answer.content) if answer.is_error is None else answer.is_error
+        draft.reply.opaque += answer.opaque
+        call.joined = how
+        call.duration_ms = answer.duration_ms if call.duration_ms is None else call.duration_ms
+        call.sub_run = call.sub_run or answer.sub_run
+        self._unanswered = [p for p in self._unanswered if p != (draft, index)]
+        self._note_result(draft, index, answer.content)
+
+    def _note_result(self, draft: _RoundDraft, index: int, content: str) -> None:
+        call = draft.reply.calls[index]
+        for name in (call.name, ""):
+            self._results_by_content.setdefault((name, content), (draft, index))
+
+
+def mcp_flag(content: str) -> bool | None:
+    """The error flag within a result that is a whole MCP tool result (`content` list and
+    `isError`).
+    """
+    if not content.startswith("{") or ("isError" not in content and "is_error" not in content):
+        return None
+    try:
+        result = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(result.get("content"), list):
+        return None
+    flag = result.get("isError", result.get("is_error"))
+    return flag if isinstance(flag, bool) else None
+
+
+def _same_reply(left: Reply, right: Reply) -> bool:
+    return (
+        left.text == right.text
+        and len(left.calls) == len(right.calls)
+        and all(
+            a.name == b.name and a.id == b.id and same_args(a.args, b.args)
+            for a, b in zip(left.calls, right.calls, strict=True)
+        )
+    )
+
+
+def _frozen(draft: _RoundDraft) -> Round:
+    reply = draft.reply
+    stop = reply.stop or stop_reasons.decide(
+        reply.stop_raw,
+        provider=reply.provider,
+        wants_tool=any(not call.server_side for call in reply.calls),
+        refused=reply.refused,
+    )
+    if reply.error and reply.stop is None and reply.stop_raw is None and not reply.refused:
+        stop = Stop.ERROR
+    return Round(
+        number=draft.number,
+        stop=stop,
+        stop_raw=reply.stop_raw,
+        reply=reply.text,
+        reasoning=reply.reasoning,
+        calls=tuple(call.frozen() for call in reply.calls),
+        input=draft.input,
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        tokens_cached=reply.tokens_cached,
+        tokens_reasoning=reply.tokens_reasoning,
+        cost=reply.cost,
+        model=reply.model,
+        started_at=reply.started_at,
+        duration_ms=reply.duration_ms,
+        error=reply.error,
+        orphans=tuple(draft.orphans),
+        opaque=tuple(reply.opaque),
+    )
+
+
+def tools_of(names: Sequence[Tool]) -> tuple[Tool, ...]:
+    """The tools offered, each name once, in order of first offer."""
+    return tuple({tool.name: tool for tool in reversed(names)}.values())[::-1]

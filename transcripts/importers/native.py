@@ -1,0 +1,468 @@
+"""The native format `agentdesk.run/1`, and the minimal log, which is a part of it.
+
+A file is one run, a list of runs, or `{"runs": […]}`; in JSONL each line is a run, or a line with
+the run's fields is followed by lines of rounds, or there are lines of rounds alone. See
+`docs/native-format.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from transcripts.importers.base import Document, Importer, ImportProblem, Read
+from transcripts.importers.building import CallDraft, Reply, RunBuilder, Turn
+from transcripts.importers.fields import (
+    MAX_COST,
+    FieldError,
+    args_text,
+    as_name,
+    as_text,
+    json_text,
+    opaque,
+)
+from transcripts.importers.native_types import (
+    FORMAT,
+    NativeCall,
+    NativeInput,
+    NativeMessage,
+    NativeOpaque,
+    NativePlaced,
+    NativeRound,
+    NativeRun,
+)
+from transcripts.importers.providers import openai_chat
+from transcripts.importers.providers.base import read_parts
+from transcripts.record import (
+    Ending,
+    InputChange,
+    Message,
+    Opaque,
+    Orphan,
+    Placed,
+    Received,
+    RunLimits,
+    RunRecord,
+    Stop,
+    Tool,
+)
+
+_RUN_FIELDS = frozenset(NativeRun.__struct_fields__)
+_ROUND_FIELDS = frozenset(NativeRound.__struct_fields__)
+_ROUND_LINE_FIELDS = _ROUND_FIELDS | {"run_id"}
+# A round of a minimal log has one of these beside its number.
+_ROUND_MARKS = frozenset({"stop", "stop_raw", "calls", "reply"})
+_AT = re.compile(r"^(?P<error>.*?)(?: - at `(?P<key>key in )?(?P<field>[^`]*)`)?$", re.DOTALL)
+
+T = TypeVar("T", bound=Struct)
+
+
+def recognise(value: Any) -> bool:
+    """Whether a document is a run, a list of runs, the fields of a run, or a round of the native
+    format.
+    """
+    if isinstance(value, list):
+        return bool(value) and all(_is_run(entry) for entry in value)
+    if not isinstance(value, dict):
+        return False
+    runs = value.get("runs")
+    if isinstance(runs, list) and value.keys() <= {"format", "runs"}:
+        return all(isinstance(run, dict) for run in runs)
+    return _is_run(value) or _is_header(value) or _is_round(value)
+
+
+def read(documents: Iterator[Document], default_run_id: str) -> Iterator[Read]:
+    """Runs in the order of the file; rounds of their own lines are collected by run until the file
+    ends.
+    """
+    collected = _Collected(default_run_id)
+    count = 0
+    for document in documents:
+        value = document.value
+        if _is_round(value):
+            yield from collected.add_round(value, document.line)
+        elif _is_header(value):
+            yield from collected.add_header(value, document.line)
+        elif recognise(value):
+            entries = [("$", value)]
+            if isinstance(value, list):
+                entries = [(f"$[{i}]", run) for i, run in enumerate(value)]
+            elif "runs" in value:
+                entries = [(f"$.runs[{i}]", run) for i, run in enumerate(value["runs"])]
+            for path, entry in entries:
+                count += 1
+                name = default_run_id if count == 1 else f"{default_run_id}-{count}"
+                yield _read_or_problem(entry, name, path, document.line)
+        else:
+            yield ImportProblem("this is neither a run nor a round", document.line)
+    yield from collected.finish()
+
+
+def read_run(value: dict[str, Any], default_run_id: str, path: str = "$") -> RunRecord:
+    """One run from its JSON object; raises FieldError with the place of what does not fit."""
+    run_id = as_name(value.get("run_id")) or default_run_id
+    try:
+        return _RunReader(to_type(value, NativeRun, path), value, path).read(run_id)
+    except FieldError as error:
+        error.run_id = run_id
+        raise
+
+
+def to_type(value: Any, type_: type[T], path: str = "$") -> T:
+    """A JSON value as one of the native types; raises FieldError with the place of what does not
+    fit.
+    """
+    try:
+        return msgspec.convert(value, type_)
+    except msgspec.ValidationError as error:
+        raise field_error(error, path) from None
+
+
+def field_error(error: msgspec.ValidationError, path: str = "$") -> FieldError:
+    """What msgspec says, taken apart into the JSON path and the error."""
+    match = _AT.match(str(error))
+    assert match is not None
+    field = path + (match["field"] or "$").removeprefix("$")
+    return FieldError(field, match["error"][:1].lower() + match["error"][1:])
+
+
+def _is_run(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("rounds"), list):
+        return False
+    if value.get("format", FORMAT) != FORMAT:
+        return False
+    return value.get("format") == FORMAT or all(
+        isinstance(round_, dict) and not {"request", "response"} & round_.keys()
+        for round_ in value["rounds"][:20]
+    )
+
+
+def _is_header(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and "rounds" not in value
+        and "round" not in value
+        and "messages" not in value
+        and value.get("format", FORMAT) == FORMAT
+        and ("run_id" in value or "format" in value)
+        and value.keys() <= _RUN_FIELDS
+    )
+
+
+def _is_round(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and "round" in value
+        and bool(_ROUND_MARKS & value.keys())
+        and not {"request", "response", "rounds"} & value.keys()
+    )
+
+
+def _read_or_problem(value: Any, default_run_id: str, path: str, line: int | None) -> Read:
+    try:
+        return read_run(value, default_run_id, path)
+    except FieldError as error:
+        return ImportProblem(error.error, line, error.run_id, error.field)
+
+
+class _Collected:
+    """Rounds that come one a line, by run; runs are given out when the file ends."""
+
+    def __init__(self, default_run_id: str) -> None:
+        self._default = default_run_id
+        self._current = ""
+        self._runs: dict[str, dict[str, Any]] = {}
+        self._lines: dict[str, list[int | None]] = {}
+
+    def add_header(self, value: dict[str, Any], line: int | None) -> Iterator[Read]:
+        try:
+            run = to_type(value, NativeRun)
+        except FieldError as error:
+            yield ImportProblem(error.error, line, as_text(value.get("run_id")), error.field)
+            return
+        self._current = run.run_id or self._default
+        if self._current in self._runs:
+            yield ImportProblem("the fields of this run come twice", line, self._current)
+            return
+        self._runs[self._current] = {**value, "rounds": []}
+        self._lines[self._current] = []
+
+    def add_round(self, value: dict[str, Any], line: int | None) -> Iterator[Read]:
+        run_id = value.get("run_id", self._current or self._default)
+        if not isinstance(run_id, str):
+            yield ImportProblem("expected a string", line, field="$.run_id")
+            return
+        try:
+            to_type(value, NativeRound)
+        except FieldError as error:
+            yield ImportProblem(error.error, line, run_id, error.field)
+            return
+        run = self._runs.setdefault(run_id, {"run_id": run_id, "rounds": []})
+        run["rounds"].append({key: v for key, v in value.items() if key != "run_id"})
+        self._lines.setdefault(run_id, []).append(line)
+
+    def finish(self) -> Iterator[Read]:
+        for run_id, value in self._runs.items():
+            try:
+                yield read_run(value, run_id)
+            except FieldError as error:
+                found = re.match(r"\$\.rounds\[(\d+)\]", error.field)
+                line = self._lines[run_id][int(found[1])] if found else None
+                field = "$" + error.field.removeprefix(found[0]) if found else error.field
+                yield ImportProblem(error.error, line, run_id, field)
+
+
+class _RunReader:
+    """Turns one checked `NativeRun` into a record; `value` is what it was made from, for unknown
+    fields.
+    """
+
+    def __init__(self, run: NativeRun, value: dict[str, Any], path: str) -> None:
+        self._run = run
+        self._value = value
+        self._path = path
+        self._builder = RunBuilder(growing=False)
+        self._keys: set[str] = set()
+
+    def read(self, run_id: str) -> RunRecord:
+        run = self._run
+        self._check_run()
+        for index, message in enumerate(run.messages):
+            self._declare(message, index)
+        folded = self._add_rounds()
+        received = run.received
+        limits = run.limits
+        return self._builder.build_as_said(
+            run_id,
+            tools=tuple(Tool(t.name, t.description or "", _schema(t.schema)) for t in run.tools),
+            ticket_id=run.ticket_id or "",
+            title=run.title or "",
+            agent=run.agent or "",
+            provider=run.provider or "",
+            model=run.model or "",
+            prompt_version=run.prompt_version or "",
+            code_version=run.code_version or "",
+            started_at=_moment(run.started_at),
+            ended_at=_moment(run.ended_at),
+            ending=Ending(run.ending) if run.ending else None,
+            ending_reason=run.ending_reason or "",
+            currency=run.currency or "",
+            context_window=run.context_window,
+            limits=RunLimits(limits.rounds, limits.seconds, limits.cost) if limits else RunLimits(),
+            labels={key: as_text(value) for key, value in run.labels.items()},
+            parent_run_id=run.parent_run_id or "",
+            format=run.source_format or "",
+            notes=tuple(run.notes) + self._unknown_fields(),
+            rounds_expected=run.rounds_expected,
+            received=Received(
+                folded=folded + (received.folded if received else 0),
+                replaced=received.replaced if received else 0,
+                late=received.late if received else 0,
+            ),
+        )
+
+    def _check_run(self) -> None:
+        run = self._run
+        if run.ending and run.ending not in set(Ending):
+            known = ", ".join(Ending)
+            raise FieldError(f"{self._path}.ending", f'"{run.ending}" is not one of {known}')
+        if run.limits:
+            self._check_cost(run.limits.cost, f"{self._path}.limits.cost")
+
+    def _check_cost(self, cost: Decimal | None, field: str) -> None:
+        if cost is not None and not (cost.is_finite() and 0 <= cost < MAX_COST):
+            raise FieldError(field, f"expected an amount from 0 to below {MAX_COST:f}")
+
+    def _declare(self, native: NativeMessage, index: int) -> None:
+        path = f"{self._path}.messages[{index}]"
+        if not native.key:
+            raise FieldError(f"{path}.key", "a message of a run needs a key that inputs refer to")
+        if native.key in self._keys:
+            raise FieldError(f"{path}.key", f'the key "{native.key}" is there twice')
+        self._keys.add(native.key)
+        content, others = _message_parts(native, self._value["messages"][index])
+        self._builder.declare(
+            Message(
+                native.key,
+                native.role,
+                content,
+                native.name or "",
+                reply_of=native.reply_of,
+                result_of=native.result_of,
+                opaque=tuple(others),
+                call_id=native.tool_call_id or "",
+                named=native.named,
+            )
+        )
+
+    def _add_rounds(self) -> int:
+        """Add the rounds by number; gives how many were there twice with the same content."""
+        seen: dict[int, NativeRound] = {}
+        places: dict[int, int] = {}
+        for index, native in enumerate(self._run.rounds):
+            earlier = seen.setdefault(native.round, native)
+            if earlier != native:
+                raise FieldError(
+                    f"{self._path}.rounds[{index}].round",
+                    f"round {native.round} is there twice, with different content",
+                )
+            places.setdefault(native.round, index)
+        for number in sorted(seen):
+            self._add_round(seen[number], places[number])
+        return len(self._run.rounds) - len(seen)
+
+    def _add_round(self, native: NativeRound, index: int) -> None:
+        path = f"{self._path}.rounds[{index}]"
+        self._check_cost(native.cost, f"{path}.cost")
+        change = self._change(native, path)
+        if native.messages is not None:
+            self._ask(native)
+        reply = self._reply(native, self._value["rounds"][index])
+        orphans = [Orphan(orphan.call_id, orphan.content) for orphan in native.orphans]
+        self._builder.add_round(reply, native.round, change, orphans)
+
+    def _change(self, native: NativeRound, path: str) -> InputChange | None:
+        if native.input is None:
+            return None
+        if native.messages is not None:
+            raise FieldError(f"{path}.messages", "a round has either messages or input")
+        # The messages that an append refers to may have come before.
+        if self._run.rounds and min(r.round for r in self._run.rounds) == 1:
+            self._check_keys(native.input, path)
+        return InputChange(
+            added=_placed(native.input.added),
+            dropped=_placed(native.input.dropped),
+            whole=native.input.whole,
+        )
+
+    def _check_keys(self, change: NativeInput, path: str) -> None:
+        for side in ("added", "dropped"):
+            for index, placed in enumerate(getattr(change, side)):
+                key = placed if isinstance(placed, str) else placed.key
+                if key not in self._keys:
+                    raise FieldError(
+                        f"{path}.input.{side}[{index}]", f'no message has the key "{key}"'
+                    )
+
+    def _ask(self, native: NativeRound) -> None:
+        turns: list[Turn | Message] = []
+        for message in native.messages or ():
+            reference = _reference(message)
+            turns.append(reference or openai_chat.read_message(_as_chat(message)))
+        self._builder.ask(turns, native.round)
+
+    def _reply(self, native: NativeRound, value: dict[str, Any]) -> Reply:
+        raw = native.stop if native.stop_raw is UNSET else native.stop_raw
+        said = native.stop if native.stop_raw is not UNSET and native.stop in set(Stop) else None
+        others = [Opaque(part.kind, part.body) for part in native.opaque]
+        others += [opaque(key, found) for key, found in _unknown(value, _ROUND_FIELDS)]
+        for index, call in enumerate(value.get("calls") or ()):
+            names = frozenset(NativeCall.__struct_fields__)
+            others += [opaque(f"calls[{index}].{k}", found) for k, found in _unknown(call, names)]
+        return Reply(
+            text=native.reply or "",
+            reasoning=native.reasoning or "",
+            calls=[_call(call) for call in native.calls],
+            stop_raw=raw,
+            stop=Stop(said) if said else None,
+            provider=self._run.provider or "",
+            tokens_in=native.tokens_in,
+            tokens_out=native.tokens_out,
+            tokens_cached=native.tokens_cached,
+            tokens_reasoning=native.tokens_reasoning,
+            cost=native.cost,
+            model=native.model or "",
+            started_at=_moment(native.started_at),
+            duration_ms=native.duration_ms,
+            error=native.error or "",
+            opaque=others,
+        )
+
+    def _unknown_fields(self) -> tuple[str, ...]:
+        return tuple(
+            f"Unknown field {key}: {_shortened(json_text(found))}"
+            for key, found in _unknown(self._value, _RUN_FIELDS)
+        )
+
+
+def _call(native: NativeCall) -> CallDraft:
+    return CallDraft(
+        native.name,
+        args_text(None if native.args is UNSET else native.args),
+        native.id or "",
+        None if native.result is None else as_text(native.result),
+        native.is_error,
+        native.duration_ms,
+        native.joined,
+        native.sub_run,
+    )
+
+
+def _placed(entries: Iterable[str | NativePlaced]) -> tuple[Placed, ...]:
+    return tuple(
+        Placed(entry) if isinstance(entry, str) else Placed(entry.key, entry.at)
+        for entry in entries
+    )
+
+
+def _message_parts(native: NativeMessage, value: dict[str, Any]) -> tuple[str, list[Opaque]]:
+    content, others = read_parts(native.content, ("text",), ("text", "input_text", "output_text"))
+    others += [opaque("tool_call", call) for call in native.tool_calls or ()]
+    others += [Opaque(part.kind, part.body) for part in native.opaque]
+    names = frozenset(NativeMessage.__struct_fields__)
+    return content, others + [opaque(key, found) for key, found in _unknown(value, names)]
+
+
+def _reference(message: NativeMessage) -> Message | None:
+    """A message that names the round whose reply or result it repeats, and says no more."""
+    if message.reply_of is not None:
+        key = message.key or f"reply:{message.reply_of}"
+        return Message(key, message.role, reply_of=message.reply_of, named=True)
+    if message.result_of is not None:
+        number, index = message.result_of
+        key = message.key or f"result:{number}:{index}"
+        return Message(key, message.role, result_of=(number, index), named=True)
+    return None
+
+
+def _as_chat(message: NativeMessage) -> dict[str, Any]:
+    return {
+        key: value
+        for key, value in msgspec.structs.asdict(message).items()
+        if value not in (None, "", []) or key == "content"
+    }
+
+
+def _unknown(value: Any, known: frozenset[str]) -> list[tuple[str, Any]]:
+    return [(key, found) for key, found in value.items() if key not in known and found is not None]
+
+
+def _schema(value: Any) -> str:
+    return "" if value is None else as_text(value)
+
+
+def _moment(moment: datetime | None) -> datetime | None:
+    """In UTC; without a zone it is taken as UTC."""
+    if moment is None or moment.tzinfo is UTC:
+        return moment
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _shortened(text: str, limit: int = 500) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} characters more)"
+
+
+IMPORTER = Importer(
+    name="native",
+    title="Agentdesk's native format",
+    recognise=recognise,
+    read=read,
+    priority=50,
+)
+__all__ = ["IMPORTER", "FieldError", "NativeOpaque", "field_error", "read_run", "to_type"]
