@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery, Task
-from celery.signals import beat_embedded_init, heartbeat_sent, setup_logging, worker_process_init
+from celery.signals import (
+    beat_embedded_init,
+    heartbeat_sent,
+    setup_logging,
+    worker_init,
+    worker_process_init,
+)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentdesk.settings")
 
@@ -38,6 +44,14 @@ def log_as_django_does(**_: Any) -> None:
     from django.conf import settings
 
     logging.config.dictConfig(settings.LOGGING)
+
+
+@worker_init.connect
+def load_masking_rules(**_: Any) -> None:
+    """Before the pool forks, so that all children share the rules and the first task need not wait."""
+    from transcripts.masking.engine import load
+
+    load()
 
 
 @worker_process_init.connect

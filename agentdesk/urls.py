@@ -1,3 +1,5 @@
-from django.urls import URLPattern
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern] = []
+from agentdesk.health import healthz
+
+urlpatterns: list[URLPattern | URLResolver] = [path("healthz", healthz, name="healthz")]

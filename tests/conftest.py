@@ -25,16 +25,19 @@ ROOT = Path(__file__).resolve().parent.parent
 STATE = Path(tempfile.mkdtemp(prefix="agentdesk-tests-"))
 STATE.chmod(0o755)
 
+KEPT = ("AGENTDESK_TEST_", "AGENTDESK_SHARED", "AGENTDESK_STRICT", "AGENTDESK_RULE_CACHE")
+
 GIVEN_DATABASE = os.environ.get("AGENTDESK_TEST_DATABASE_URL", "")
 GIVEN_REDIS = os.environ.get("AGENTDESK_TEST_REDIS_URL", "")
 OWN_POSTGRES = None if GIVEN_DATABASE else Postgres(STATE, port=ports.any_free(), fast=True)
 OWN_VALKEY = None if GIVEN_REDIS else Valkey(STATE, port=ports.any_free())
 
 for name in [name for name in os.environ if name.startswith("AGENTDESK_")]:
-    if not name.startswith(("AGENTDESK_TEST_", "AGENTDESK_SHARED", "AGENTDESK_STRICT")):
+    if not name.startswith(KEPT):
         del os.environ[name]
 os.environ.update(
     {
+        "AGENTDESK_RULE_CACHE": str(ROOT / ".agentdesk" / "rules"),
         "AGENTDESK_LOG_LEVEL": "WARNING",
         "AGENTDESK_MASTER_KEYS": base64.urlsafe_b64encode(b"k" * 32).decode(),
         "AGENTDESK_STATE": str(STATE),

@@ -31,7 +31,11 @@ def test_templates_keep_the_style() -> None:
     templates = sorted((ROOT / "templates").rglob("*.html"))
 
     answer = subprocess.run(
-        [sys.executable, "-m", "djade", "--check", "--target-version", "5.2", *templates],
+        [
+            Path(sys.executable).with_name("djade"),
+            *("--check", "--target-version", "5.2"),
+            *templates,
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,
