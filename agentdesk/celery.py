@@ -48,7 +48,7 @@ def log_as_django_does(**_: Any) -> None:
 
 @worker_init.connect
 def load_masking_rules(**_: Any) -> None:
-    """Before the pool forks, so that all children share the rules and the first task need not wait."""
+    """Before the pool forks: children share the rules, and the first task need not wait."""
     from transcripts.masking.engine import load
 
     load()

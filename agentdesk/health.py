@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 when the database answers, else 503. Without the queue deliveries are taken all the same."""
+    """200 when the database answers, else 503. Deliveries are taken without the queue too."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")

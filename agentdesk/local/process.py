@@ -81,7 +81,7 @@ class Child:
     stop_signal: signal.Signals = signal.SIGTERM
     text: str | None = None
     folder: Path | None = None
-    process: subprocess.Popen[bytes] = field(init=False, repr=False)
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False, repr=False)
 
     def start(self) -> None:
         """Start it in a session of its own, so that Ctrl-C reaches the supervisor alone.
@@ -92,7 +92,7 @@ class Child:
         keep_short(self.log)
         with self.log.open("ab") as log:
             account = self.account
-            self.process = subprocess.Popen(
+            process = self.process = subprocess.Popen(
                 self.command,
                 stdin=subprocess.DEVNULL if self.text is None else subprocess.PIPE,
                 stdout=log,
@@ -105,13 +105,17 @@ class Child:
                 start_new_session=True,
                 preexec_fn=_leash(self.stop_signal),
             )
-        if self.text is not None and self.process.stdin:
-            with contextlib.suppress(BrokenPipeError), self.process.stdin as stdin:
+        if self.text is not None and process.stdin:
+            with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
                 stdin.write(self.text.encode())
 
     @property
     def running(self) -> bool:
-        return self.process.poll() is None
+        return self.process is not None and self.process.poll() is None
+
+    def ask_to_stop(self) -> None:
+        if self.process is not None and self.running:
+            self.process.send_signal(self.stop_signal)
 
     def wait_until(self, ready: Callable[[], bool], *, patience: float) -> float:
         """Seconds until `ready()` was true; `LocalError` when it ends or `patience` (s) is over."""
@@ -133,8 +137,9 @@ class Child:
 
     def stop(self, *, patience: float = 20) -> None:
         """Ask it to end; after `patience` seconds end it and all of its session."""
-        if self.running:
-            self.process.send_signal(self.stop_signal)
+        self.ask_to_stop()
+        if self.process is None:
+            return
         try:
             self.process.wait(patience)
         except subprocess.TimeoutExpired:

@@ -100,7 +100,8 @@ def up(state: State, *, host: str, port: int | None) -> int:
             state.write_services({**servers.variables, "AGENTDESK_HOSTS": ",".join(bind.hosts())})
             environment = _environment(state, servers, bind)
             welcome = _prepare_database(environment)
-            own += _start_own(state, environment, bind)
+            own += _own_children(state, environment, bind)
+            _start_own(state, own, bind)
             state.say_who(address=bind.address)
             print(f"\nAgentdesk is at {bind.address}\n{welcome}Ctrl-C stops it.", flush=True)
             return _watch([*servers.children, *own])
@@ -142,7 +143,9 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 def _environment(state: State, servers: Servers, bind: Bind) -> dict[str, str]:
     """What our children see beside the secrets, which they read from the state folder."""
     return {
+        "AGENTDESK_ALIVE_FILE": str(_alive(state)),
         "AGENTDESK_HOSTS": ",".join(bind.hosts()),
+        "AGENTDESK_RULE_CACHE": str(state.folder / "rules"),
         **os.environ,
         **servers.variables,
         "AGENTDESK_STATE": str(state.folder),
@@ -169,8 +172,12 @@ def _prepare_database(environment: dict[str, str]) -> str:
     return answer.stdout
 
 
-def _start_own(state: State, environment: dict[str, str], bind: Bind) -> list[Child]:
-    """Start web and worker together; return when pages are answered."""
+def _own_children(state: State, environment: dict[str, str], bind: Bind) -> list[Child]:
+    """Web and worker, not yet started.
+
+    The worker forks its one child for tasks, so that a task that dies or hangs costs the child and
+    not the worker, and the beat as another, which then shares its memory.
+    """
     python = Path(sys.executable)
     web = Child(
         name="web",
@@ -197,18 +204,25 @@ def _start_own(state: State, environment: dict[str, str], bind: Bind) -> list[Ch
         environment=environment,
         folder=ROOT,
     )
-    began = time.monotonic()
-    web.start()
-    try:
-        worker.start()
-        web.wait_until(lambda: _answers(bind.address), patience=60)
-    except BaseException:
-        web.stop()
-        worker.stop()
-        raise
-    say("web", f"{bind.address} ({time.monotonic() - began:.1f} s)")
-    say("worker", f"one process, with beat, log in {worker.log}")
     return [web, worker]
+
+
+def _start_own(state: State, own: list[Child], bind: Bind) -> None:
+    """Start web and worker side by side; return when pages and tasks are answered."""
+    web, worker = own
+    began = time.monotonic()
+    _alive(state).unlink(missing_ok=True)
+    web.start()
+    worker.start()
+    web.wait_until(lambda: _answers(bind.address), patience=60)
+    say("web", f"{bind.address} ({time.monotonic() - began:.1f} s)")
+    worker.wait_until(_alive(state).exists, patience=60)
+    say("worker", f"with its beat ({time.monotonic() - began:.1f} s)")
+
+
+def _alive(state: State) -> Path:
+    """What the worker touches as soon as it takes tasks, and every few seconds after."""
+    return state.folder / "worker.alive"
 
 
 def _answers(address: str) -> bool:
@@ -239,15 +253,14 @@ def _watch(children: list[Child]) -> int:
                     f"{child.name} ended {RESTARTS} times within a minute: {child.last_words()}"
                 )
             restarts[child.name] = [*recent, now]
-            say("desk", f"{child.name} ended (code {child.process.returncode}); starting it again")
+            say("desk", f"{child.name} ended by itself; starting it again")
             child.start()
 
 
 def _stop_all(own: list[Child], servers: Servers) -> None:
     """Web and worker first, side by side; then the queue; the database last."""
     for child in own:
-        if child.running:
-            child.process.send_signal(child.stop_signal)
+        child.ask_to_stop()
     for child in own:
         child.stop()
     servers.stop()
