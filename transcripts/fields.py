@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
 from transcripts.masking.types import MaskedText, masked_text
 
+if TYPE_CHECKING:
+    TextField = models.TextField[Any, Any]
+else:
+    TextField = models.TextField
 
-class MaskedTextField(models.TextField):
+
+class MaskedTextField(TextField):
     """Text that masking made. Saving a plain string is a `TypeError`; reading gives `MaskedText`.
 
     The empty string holds no secret and is taken as it is. Look-ups take any string.

@@ -24,14 +24,16 @@ from transcripts.choices import (
 )
 from transcripts.fields import MaskedJSONField, MaskedTextField
 
-# Characters of a message's stand-in: 9 bytes of keyed digest in base64. Two of the 100,000 messages of a
-# run share one with a probability of 1e-12.
+# Characters of a message's stand-in: 9 bytes of keyed digest in base64. Two of the 100,000
+# messages of a run share one with a probability of 1e-12.
 IDENT_LENGTH = 12
 
 
 class UserManager(BaseUserManager["User"]):
     def create_user(self, email: str, password: str | None = None, **fields: object) -> User:
-        """Add a person. No password: an unusable one, so that signing in needs a reset or a provider."""
+        """Add a person. No password: an unusable one, so that signing in needs a reset or a
+        provider.
+        """
         user = self.model(email=self.normalize_email(email), **fields)
         user.set_password(password)
         user.save(using=self._db)
@@ -98,7 +100,9 @@ class Membership(models.Model):
 
 
 class ApiKey(models.Model):
-    """One bearer key of a project. The key itself is shown once; `digest` is its SHA-256 (256 random bits)."""
+    """One bearer key of a project. The key itself is shown once; `digest` is its SHA-256 (256
+    random bits).
+    """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="api_keys")
     name = models.CharField(max_length=120)
@@ -123,11 +127,11 @@ class Delivery(models.Model):
     """One accepted request or file. `body` is compressed and sealed; empty once it is stored.
 
     `id` is the receipt. What is sealed is the content with all that the sender said about it (see
-    `transcripts.deliveries`): even a run's id stands in no other column before it is masked. `digest`
-    is keyed, of the content as it came, so that an idempotency key cannot stand for two contents.
-    `claimed_at` and `attempts` are written by the worker before it opens the body, so that a delivery
-    that kills its worker ends in quarantine. `outcome` holds, per run, what was new, repeated and
-    replaced; `error` and `error_at` are masked text.
+    `transcripts.deliveries`): even a run's id stands in no other column before it is masked.
+    `digest` is keyed, of the content as it came, so that an idempotency key cannot stand for two
+    contents. `claimed_at` and `attempts` are written by the worker before it opens the body, so
+    that a delivery that kills its worker ends in quarantine. `outcome` holds, per run, what was
+    new, repeated and replaced; `error` and `error_at` are masked text.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -182,13 +186,15 @@ class Delivery(models.Model):
 
 
 class Run(models.Model):
-    """One agent on one task, first input to last stop. Sums over its rounds are kept here for lists.
+    """One agent on one task, first input to last stop. Sums over its rounds are kept here for
+    lists.
 
     `digest` is keyed, of the sender's run id: it finds the run, whatever masking made of the id.
-    `ending` is the sender's, else derived from the rounds (`ending_said` tells which). `over`: a whole
-    run or its end was sent, so that more rounds are late ones. `restricted` is set by the label of that
-    name. `goal_ident` and `ticket_ident` are the messages that hold goal and ticket. Durations are in
-    milliseconds, cost is in `currency`. `mask_known` keeps keyed digests of values that were found to be
+    `ending` is the sender's, else derived from the rounds (`ending_said` tells which). `over`: a
+    whole run or its end was sent, so that more rounds are late ones. `restricted` is set by the
+    label of that name. `goal_ident` and `ticket_ident` are the messages that hold goal and ticket,
+    as `ticket_round` read them: the first round with a known input. Durations are in milliseconds,
+    cost is in `currency`. `mask_known` keeps keyed digests of values that were found to be
     secrets, so that they are masked in what comes later.
     """
 
@@ -219,6 +225,7 @@ class Run(models.Model):
     restricted = models.BooleanField(default=False)
     goal_ident = models.CharField(max_length=IDENT_LENGTH, blank=True)
     ticket_ident = models.CharField(max_length=IDENT_LENGTH, blank=True)
+    ticket_round = models.PositiveIntegerField(null=True, blank=True)
     header_digest = models.BinaryField(max_length=16, default=b"")
 
     rounds_expected = models.PositiveBigIntegerField(null=True, blank=True)
@@ -240,7 +247,7 @@ class Run(models.Model):
 
     mask_rule_set = models.CharField(max_length=60)
     mask_hits = models.JSONField(default=dict)
-    mask_known = models.JSONField(default=list)
+    mask_known = models.JSONField(default=dict)
     received_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
 
@@ -256,16 +263,16 @@ class Run(models.Model):
         )
 
     def __str__(self) -> str:
-        return self.run_id
+        return str(self.run_id)
 
 
 class Message(models.Model):
     """One message of what a run's model read, kept once.
 
     `ident` stands for it in the inputs of rounds: a keyed digest of its role and content, or of the
-    sender's key where the sender named it (`key`). `digest` is keyed, of the content before masking,
-    in the form in which a round's reply and a call's result have one too: where they are the same,
-    `reply_of`, or `result_round` and `result_index`, say so and the content is empty.
+    sender's key where the sender named it (`key`). `digest` is keyed, of the content before
+    masking, in the form in which a round's reply and a call's result have one too: where they are
+    the same, `reply_of`, or `result_round` and `result_index`, say so and the content is empty.
     """
 
     pk = models.CompositePrimaryKey("run_id", "ident")
@@ -284,6 +291,13 @@ class Message(models.Model):
 
     class Meta:
         ordering = ("run", "ident")
+        indexes = (
+            models.Index(
+                fields=("run", "digest"),
+                name="message_by_text",
+                condition=Q(reply_of=None, result_round=None) & ~Q(digest=""),
+            ),
+        )
         constraints = (
             models.CheckConstraint(
                 condition=Q(reply_of=None) | Q(result_round=None), name="message_repeats_one"
@@ -303,15 +317,15 @@ class Round(models.Model):
     """One model request, its reply, and why it stopped.
 
     `digest` is keyed, of the content before masking, `reply_digest` of the reply as a message.
-    `added` and `dropped` change an input: lists of [position or null, message ident]; `input_kind` says
-    which. `input_size` counts the messages that the model read, null where that is not known.
+    `added` and `dropped` change an input: lists of [position or null, message ident]; `input_kind`
+    says which. `input_size` counts the messages that the model read, null where that is not known.
     """
 
     pk = models.CompositePrimaryKey("run_id", "number")
     run = models.ForeignKey(Run, models.CASCADE, related_name="rounds", db_index=False)
     number = models.PositiveIntegerField()
     stop = models.CharField(max_length=12, choices=StopReason)
-    stop_raw = MaskedTextField(null=True, blank=True)  # noqa: DJ001 - null: no label came
+    stop_raw = MaskedTextField(null=True, blank=True)
     reply = MaskedTextField(blank=True)
     reasoning = MaskedTextField(blank=True)
     input_kind = models.CharField(max_length=6, choices=InputKind, blank=True)
@@ -371,7 +385,7 @@ class ToolCall(models.Model):
     call_id = MaskedTextField(blank=True)
     name = MaskedTextField(blank=True)
     args = MaskedTextField(blank=True)
-    result = MaskedTextField(null=True, blank=True)  # noqa: DJ001 - null: unanswered
+    result = MaskedTextField(null=True, blank=True)
     is_error = models.BooleanField(null=True, blank=True)
     duration_ms = models.FloatField(null=True, blank=True)
     joined = models.CharField(max_length=8, blank=True)
@@ -393,10 +407,11 @@ class ToolCall(models.Model):
 
 
 class AccessEntry(models.Model):
-    """One line of the audit log: who read or changed what, when, from where. A trigger refuses changes.
+    """One line of the audit log: who read or changed what, when, from where. A trigger refuses
+    changes.
 
-    Holds no foreign keys, so that it outlives what it tells of. `who` is an e-mail address or a key's name
-    and prefix; `what` names the thing, never its content.
+    Holds no foreign keys, so that it outlives what it tells of. `who` is an e-mail address or a
+    key's name and prefix; `what` names the thing, never its content.
     """
 
     project_id = models.BigIntegerField(null=True)

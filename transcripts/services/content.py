@@ -1,0 +1,196 @@
+"""What tells that content came before: keyed digests of plain messages and rounds."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from transcripts.keys import content_digest, content_ident, run_digest
+from transcripts.record import (
+    Call,
+    Message,
+    Round,
+    RunRecord,
+    reply_message,
+    result_message,
+)
+
+_encode = msgspec.json.Encoder(decimal_format="string").encode
+
+# What Postgres cannot hold, and what is shown in its place: the sign for NUL, and the sign for a
+# character that is none (half of a UTF-16 pair).
+NUL_SIGN = "\u2400"
+NO_CHARACTER = "\ufffd"
+_HALF_PAIRS = re.compile("[\ud800-\udfff]")
+# Who writes what a history repeats from the run itself.
+NOT_THE_MODEL = frozenset({"system", "developer", "user", "tool", "function"})
+TOOL_ROLES = frozenset({"tool", "function"})
+
+
+class Content:
+    """The digests of one run's content; `salt` keeps equal texts of two runs apart."""
+
+    def __init__(self, *, project_id: int, run_id: str) -> None:
+        self.salt = run_digest(project_id, run_id)
+
+    def text(self, message: Message) -> str:
+        """What a message says, whoever says it. Equal for a reply and the message that repeats it."""
+        said = (message.content, message.opaque, message.call_id)
+        return content_ident(b"text" + _encode(said), salt=self.salt)
+
+    def ident(self, message: Message, text: str) -> str:
+        """A message's stand-in in inputs; `text` is its digest by `text`, empty for a mere
+        reference.
+        """
+        if message.named:
+            return self.named(message.key)
+        said = (message.role, message.name, text or (message.reply_of, message.result_of))
+        return content_ident(b"message" + _encode(said), salt=self.salt)
+
+    def named(self, key: str) -> str:
+        """The stand-in of a message that the sender named."""
+        return content_ident(b"key" + _encode(key), salt=self.salt)
+
+    def reply(self, round_: Round) -> str:
+        """A round's reply as a message; empty when it says nothing that a message could repeat."""
+        if not (round_.reply or round_.calls):
+            return ""
+        return self.text(reply_message(round_))
+
+    def result(self, call: Call) -> str:
+        """A call's result as a message; empty when there is none, or nothing that tells it apart."""
+        if call.result is None or not (call.result or call.id):
+            return ""
+        return self.text(result_message(call))
+
+    def round(self, round_: Round) -> bytes:
+        """All of a round but its number and its input."""
+        said = [getattr(round_, name) for name in _ROUND_CONTENT]
+        return content_digest(b"round" + _encode(said), salt=self.salt)
+
+    def header(self, record: RunRecord) -> bytes:
+        """What a record says of the run as a whole."""
+        said = [getattr(record, name) for name in HEADER_FIELDS]
+        return content_digest(b"run" + _encode(said), salt=self.salt)
+
+
+HEADER_FIELDS = tuple(
+    field.name
+    for field in dataclasses.fields(RunRecord)
+    if field.name not in ("rounds", "messages", "received")
+)
+_ROUND_CONTENT = tuple(
+    field.name for field in dataclasses.fields(Round) if field.name not in ("number", "input")
+)
+
+
+@dataclasses.dataclass
+class Arrived:
+    """A record that came, with the digests of all that it holds."""
+
+    record: RunRecord
+    content: Content
+
+    @cached_property
+    def rounds(self) -> dict[int, Round]:
+        return dict(sorted((round_.number, round_) for round_ in self.record.rounds))
+
+    @cached_property
+    def round_digests(self) -> dict[int, bytes]:
+        return {number: self.content.round(round_) for number, round_ in self.rounds.items()}
+
+    @cached_property
+    def replies(self) -> dict[int, str]:
+        """Reply digests by round number."""
+        return {number: self.content.reply(round_) for number, round_ in self.rounds.items()}
+
+    @cached_property
+    def results(self) -> dict[tuple[int, int], str]:
+        """Result digests by round number and call index."""
+        return {
+            (number, index): self.content.result(call)
+            for number, round_ in self.rounds.items()
+            for index, call in enumerate(round_.calls)
+        }
+
+    @cached_property
+    def messages(self) -> dict[str, tuple[Message, str]]:
+        """Messages with their text digest, by stand-in. A digest is empty for a mere reference."""
+        known: dict[str, tuple[Message, str]] = {}
+        for message in self.record.messages:
+            text = self._text(message)
+            known.setdefault(self.idents[message.key], (message, text))
+        return known
+
+    @cached_property
+    def idents(self) -> dict[str, str]:
+        """Stand-ins by the record's own message keys."""
+        return {
+            message.key: self.content.ident(message, self._text(message))
+            for message in self.record.messages
+        }
+
+    def ident_of(self, key: str) -> str:
+        """The stand-in of a key in an input; one that the record does not hold is the sender's."""
+        return self.idents.get(key) or self.content.named(key)
+
+    def _text(self, message: Message) -> str:
+        if message.reply_of is not None:
+            return self.replies.get(message.reply_of, "")
+        if message.result_of is not None:
+            return self.results.get(message.result_of, "")
+        return self.content.text(message)
+
+
+def may_repeat_reply(message: Message) -> bool:
+    return message.role not in NOT_THE_MODEL
+
+
+def may_repeat_result(message: Message) -> bool:
+    return bool(message.call_id) or message.role in TOOL_ROLES
+
+
+def storable(record: RunRecord) -> RunRecord:
+    """The record without what Postgres cannot hold; the same object when there is nothing of it.
+
+    NUL becomes the sign for it, half of a UTF-16 pair the sign for no character, and a number that
+    is none becomes None.
+    """
+    try:
+        plain = _encode([getattr(record, name) for name in HEADER_FIELDS])
+        said = [plain, _encode(record.messages), _encode(record.rounds)]
+    except UnicodeEncodeError:
+        said = [b"\\u0000"]
+    if not any(b"\\u0000" in part for part in said) and not _unreal_costs(record.rounds):
+        return record
+    cleaned: RunRecord = _storable(record)
+    return cleaned
+
+
+def _unreal_costs(rounds: Iterable[Round]) -> bool:
+    return any(round_.cost is not None and not round_.cost.is_finite() for round_ in rounds)
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        if type(value) is not str:  # one of the closed sets
+            return value
+        return _HALF_PAIRS.sub(NO_CHARACTER, value.replace("\0", NUL_SIGN))
+    if isinstance(value, Decimal):
+        return value if value.is_finite() else None
+    if isinstance(value, tuple):
+        return tuple(_storable(part) for part in value)
+    if isinstance(value, dict):
+        return {_storable(name): _storable(part) for name, part in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = {
+            field.name: _storable(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
+        return type(value)(**parts)
+    return value

@@ -1,0 +1,188 @@
+"""Compares the rounds that came with those that are kept, and writes what is new in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+
+from transcripts.choices import InputKind
+from transcripts.record import InputChange, Placed, Round
+from transcripts.services import rows
+from transcripts.services.content import Arrived
+from transcripts.services.inputs import StoredInput, merge_inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What one round adds to the sums of its run."""
+
+    calls: int
+    unanswered: int
+    unlabelled: int
+    orphans: int
+    tokens_in: int | None
+    tokens_out: int | None
+    tokens_cached: int | None
+    cost: Decimal | None
+    duration_ms: float | None
+    digest: bytes
+
+    @classmethod
+    def of(cls, round_: Round, digest: bytes) -> Measures:
+        return cls(
+            calls=len(round_.calls),
+            unanswered=sum(call.result is None for call in round_.calls),
+            unlabelled=int(round_.stop_raw is None),
+            orphans=len(round_.orphans),
+            tokens_in=round_.tokens_in,
+            tokens_out=round_.tokens_out,
+            tokens_cached=round_.tokens_cached,
+            cost=round_.cost,
+            duration_ms=round_.duration_ms,
+            digest=digest,
+        )
+
+
+_KEPT = """
+SELECT number, call_count, unanswered, (stop_raw IS NULL)::int, jsonb_array_length(orphans),
+       tokens_in, tokens_out, tokens_cached, cost, duration_ms, digest
+FROM transcripts_round WHERE run_id = %s AND number = ANY(%s)
+"""
+_INPUTS = """
+SELECT number, input_kind, input_size, added, dropped
+FROM transcripts_round WHERE run_id = %s ORDER BY number
+"""
+_LAST_INPUT = """
+SELECT input_kind, input_size FROM transcripts_round WHERE run_id = %s AND number = %s
+"""
+
+
+@dataclass
+class RoundChanges:
+    """What a delivery does to the rounds of a run, before anything is written.
+
+    `kept` are those of the arrived rounds that are there already; `inputs` all inputs to be
+    written; `chain` all inputs that were there, where they had to be read.
+    """
+
+    arrived: Arrived
+    kept: dict[int, Measures] = field(default_factory=dict)
+    inputs: dict[int, StoredInput] = field(default_factory=dict)
+    chain: dict[int, StoredInput] = field(default_factory=dict)
+
+    @cached_property
+    def new(self) -> list[int]:
+        return [number for number in self.arrived.rounds if number not in self.kept]
+
+    @cached_property
+    def rewritten(self) -> list[int]:
+        """Rounds that were there with other content."""
+        digests = self.arrived.round_digests
+        return [n for n, kept in self.kept.items() if kept.digest != digests[n]]
+
+    @cached_property
+    def replaced(self) -> int:
+        """How many rounds were there with other content or another input."""
+        said = {n for n, round_ in self.arrived.rounds.items() if round_.input is not None}
+        return len({*self.rewritten, *(n for n in self.inputs if n in self.kept and n in said)})
+
+    @cached_property
+    def written(self) -> list[int]:
+        """Rounds whose content is masked and written."""
+        return sorted((*self.new, *self.rewritten))
+
+    @property
+    def folded(self) -> int:
+        return len(self.kept) - self.replaced
+
+
+def compare_rounds(*, run_pk: int | None, last_round: int, arrived: Arrived) -> RoundChanges:
+    """What `arrived` changes in the run's rounds. Reads no more than it needs to tell."""
+    numbers = list(arrived.rounds)
+    changes = RoundChanges(arrived)
+    inputs = {n: _with_idents(round_.input, arrived) for n, round_ in arrived.rounds.items()}
+    if run_pk is None or not numbers:
+        changes.inputs = merge_inputs({}, inputs)
+        return changes
+    if numbers[0] <= last_round:
+        for number, *measures, digest in rows.fetch(_KEPT, (run_pk, numbers)):
+            changes.kept[number] = Measures(*measures, bytes(digest))
+    elif _says_changes_only(numbers, inputs, last_round):
+        kind, size = _last_input(run_pk, last_round)
+        if kind != InputKind.NONE:
+            # The changes say positions, so of what they change its size is all that is needed.
+            known = None if size is None else [""] * size
+            changes.inputs = merge_inputs({}, inputs, after=last_round, keys=known)
+            return changes
+    if any(inputs.values()) or changes.written:
+        changes.chain = {
+            number: rows.input_of(*columns) for number, *columns in rows.fetch(_INPUTS, (run_pk,))
+        }
+        changes.inputs = merge_inputs(changes.chain, inputs)
+    return changes
+
+
+def write_rounds(*, run_pk: int, changes: RoundChanges, masked: Iterable[Round]) -> None:
+    """Write the rounds of `changes.written`, masked and in that order, and all changed inputs."""
+    arrived = changes.arrived
+    round_rows, call_rows = [], []
+    for number, round_ in zip(changes.written, masked, strict=True):
+        kept = changes.inputs.get(number) or changes.chain.get(number) or StoredInput()
+        round_rows.append(
+            rows.round_row(
+                round_,
+                digest=arrived.round_digests[number],
+                reply_digest=arrived.replies[number],
+                kept=kept,
+            )
+        )
+        call_rows += [
+            rows.call_row(
+                call,
+                round_number=number,
+                index=index,
+                result_digest=arrived.results[number, index],
+            )
+            for index, call in enumerate(round_.calls)
+        ]
+    if changes.rewritten:
+        rows.delete_calls(run_pk, changes.rewritten)
+    rows.write_rounds(run_pk, round_rows)
+    rows.write_calls(run_pk, call_rows)
+    there = set(changes.written)
+    rows.write_inputs(run_pk, {n: kept for n, kept in changes.inputs.items() if n not in there})
+
+
+def _with_idents(change: InputChange | None, arrived: Arrived) -> InputChange | None:
+    if change is None:
+        return None
+    ident_of = arrived.ident_of
+    return InputChange(
+        tuple(Placed(ident_of(placed.key), placed.at) for placed in change.added),
+        tuple(Placed(ident_of(placed.key), placed.at) for placed in change.dropped),
+        change.whole,
+    )
+
+
+def _says_changes_only(
+    numbers: list[int], inputs: dict[int, InputChange | None], last_round: int
+) -> bool:
+    """Whether the rounds only go on from what is there, so that the inputs before need not be read."""
+    before = last_round
+    for number in numbers:
+        change = inputs[number]
+        if change is not None:
+            if change.whole and number == before + 1:
+                return False
+            if any(placed.at is None for placed in change.dropped):
+                return False
+        before = number
+    return True
+
+
+def _last_input(run_pk: int, number: int) -> tuple[str, int | None]:
+    """Kind and size of the input of the run's last round; of a run without rounds it is empty."""
+    found = rows.fetch(_LAST_INPUT, (run_pk, number))
+    return (found[0][0], found[0][1]) if found else (InputKind.CHANGE, 0)

@@ -1,0 +1,191 @@
+"""Takes what a delivery says of a run into the rows of the run; and deletes runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from django.db import connection
+from django.utils import timezone
+
+from transcripts.choices import Ending
+from transcripts.keys import lock_number, masking_key
+from transcripts.masking import Masker
+from transcripts.masking.types import MaskedRun, MaskedText
+from transcripts.models import Project, Run
+from transcripts.record import RunRecord
+from transcripts.services.content import Arrived, Content, storable
+from transcripts.services.run_facts import derive_ending, derive_ticket, last_unanswered
+from transcripts.services.run_header import header_only, keep_header
+from transcripts.services.run_messages import (
+    MessageChanges,
+    compare_messages,
+    drop_unread,
+    keep_old_texts,
+    link_messages,
+    write_messages,
+)
+from transcripts.services.run_rounds import RoundChanges, compare_rounds, write_rounds
+from transcripts.services.totals import completeness_of, count_rounds, sum_again
+
+# Postgres's integer; a round beyond it cannot be kept.
+LAST_NUMBER = 2**31 - 1
+
+
+class RunRefusedError(ValueError):
+    """A run cannot be stored; the message says what and where, and quotes no content."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOutcome:
+    """What a delivery did to one run. Rounds: `new` ones, `folded` repeats, `replaced` and `late`
+    ones.
+    """
+
+    run_pk: int
+    run_id: MaskedText
+    created: bool
+    new: int
+    folded: int
+    replaced: int
+    late: int
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is anything that an analysis has not seen."""
+        return bool(self.created or self.new or self.replaced)
+
+
+MaskerFactory = Callable[[Project, str, Run], Masker]
+
+
+def masker_for(project: Project, run_id: str, run: Run) -> Masker:
+    """The masker of a run; it knows the secrets that earlier deliveries brought."""
+    return Masker(key=masking_key(), project=str(project.pk), run=run_id, known=run.mask_known)
+
+
+def run_store(
+    *,
+    project: Project,
+    fragment: RunRecord,
+    live: bool,
+    make_masker: MaskerFactory = masker_for,
+) -> StoreOutcome:
+    """Take a whole run, or what has come of it, into the project. Needs a transaction, which it
+    leaves open.
+
+    `live`: the run goes on; else it is over with what has come. Content that is there already
+    changes nothing; other content for a round replaces it. Only what is new is masked and written.
+    The run is locked until the transaction ends. Raises `MaskingError` or `RunRefusedError`; the
+    transaction must then be rolled back.
+    """
+    record = storable(fragment)
+    _refuse_numbers(record)
+    content = Content(project_id=project.pk, run_id=record.run_id)
+    run = _locked(project, content.salt)
+    created = run.pk is None
+    arrived = Arrived(record, content)
+    changes = compare_rounds(run_pk=run.pk, last_round=run.last_round, arrived=arrived)
+    messages = compare_messages(run_pk=run.pk, changes=changes)
+
+    masker = make_masker(project, record.run_id, run)
+    header_digest = content.header(record)
+    header_is_new = header_digest != bytes(run.header_digest)
+    masked = masker.run(_reduced(record, changes, messages, with_header=header_is_new))
+    if header_is_new:
+        keep_header(run=run, masked=masked, plain=header_only(record))
+        run.header_digest = header_digest
+    _keep_receipt(run, masker)
+
+    late = sum(number < run.last_round for number in changes.new) if not created else 0
+    last_before, over_before = run.last_round, run.over
+    run.last_round = max(run.last_round, *arrived.rounds, 0)
+    run.over = run.over or not live
+    count_rounds(run=run, changes=changes, late=late)
+    if created:
+        run.save()
+    _write(run, changes, messages, masked, late=bool(late or changes.kept))
+    if changes.rewritten:
+        sum_again(run=run)
+    tail = changes.written and changes.written[-1] >= last_before - 1
+    if not run.ending_said and (created or tail or run.over != over_before):
+        derive_ending(run=run, arrived=arrived)
+    derive_ticket(run=run, inputs=changes.inputs)
+    waiting = last_unanswered(run=run, arrived=arrived) if run.ending == Ending.OPEN else 0
+    run.completeness = completeness_of(run=run, new=changes.new, last_unanswered=waiting)
+    run.updated_at = timezone.now()
+    run.save()
+    return StoreOutcome(
+        run_pk=run.pk,
+        run_id=run.run_id,
+        created=created,
+        new=len(changes.new),
+        folded=changes.folded,
+        replaced=changes.replaced,
+        late=late,
+    )
+
+
+def run_delete(*, run: Run) -> None:
+    """Delete a run with all its rows. What it left in the audit log stays."""
+    run.delete()
+
+
+def _locked(project: Project, digest: bytes) -> Run:
+    """The run under a lock that one transaction at a time holds; not yet saved when there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", (lock_number(digest),))
+    found = Run.objects.filter(project=project, digest=digest).first()
+    return found or Run(project=project, digest=digest)
+
+
+def _refuse_numbers(record: RunRecord) -> None:
+    for round_ in record.rounds:
+        if not 1 <= round_.number <= LAST_NUMBER:
+            raise RunRefusedError(f"round {round_.number}: rounds are numbered from 1")
+
+
+def _reduced(
+    record: RunRecord, changes: RoundChanges, messages: MessageChanges, *, with_header: bool
+) -> RunRecord:
+    """What of the record is new, for masking: rounds without inputs, then messages in order of
+    writing.
+    """
+    header = header_only(record) if with_header else RunRecord(run_id="")
+    return replace(
+        header,
+        rounds=tuple(
+            replace(changes.arrived.rounds[number], input=None) for number in changes.written
+        ),
+        messages=tuple(
+            message if message.named else replace(message, key="")
+            for part in (messages.whole, messages.repeats)
+            for message, _ in part.values()
+        ),
+    )
+
+
+def _write(
+    run: Run, changes: RoundChanges, messages: MessageChanges, masked: MaskedRun, *, late: bool
+) -> None:
+    keep_old_texts(run_pk=run.pk, changes=changes)
+    write_rounds(run_pk=run.pk, changes=changes, masked=masked.record.rounds)
+    count = len(messages.whole)
+    write_messages(
+        run_pk=run.pk,
+        found=messages,
+        masked=masked.record.messages[:count],
+        masked_repeats=masked.record.messages[count:],
+    )
+    link_messages(run_pk=run.pk, changes=changes, late=late)
+    drop_unread(run_pk=run.pk, changes=changes)
+
+
+def _keep_receipt(run: Run, masker: Masker) -> None:
+    receipt = masker.receipt
+    hits = dict(run.mask_hits)
+    for rule, count in receipt.hits.items():
+        hits[rule] = hits.get(rule, 0) + count
+    run.mask_hits = dict(sorted(hits.items()))
+    run.mask_rule_set = receipt.rule_set
+    run.mask_known = dict(masker.known)
