@@ -107,8 +107,8 @@ def compare_rounds(*, run_pk: int | None, last_round: int, arrived: Arrived) -> 
         changes.inputs = merge_inputs({}, inputs)
         return changes
     if numbers[0] <= last_round:
-        for number, *measures, digest in rows.fetch(_KEPT, (run_pk, numbers)):
-            changes.kept[number] = Measures(*measures, bytes(digest))
+        for number, *measures in rows.fetch(_KEPT, (run_pk, numbers)):
+            changes.kept[number] = Measures(*measures)
     elif _says_changes_only(numbers, inputs, last_round):
         kind, size = _last_input(run_pk, last_round)
         if kind != InputKind.NONE:

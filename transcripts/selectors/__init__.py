@@ -1,0 +1,1 @@
+"""Every read of what happened, for pages, API and analysis alike."""
