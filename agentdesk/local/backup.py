@@ -173,8 +173,8 @@ def _database(state: State) -> Iterator[str]:
         return
     state.prepare()
     postgres = Postgres(state.folder, port=ports.free_near(port), password=password)
-    redis = read_env_file(state.services).get("REDIS_URL", "")
-    state.write_services({"DATABASE_URL": postgres.url, "REDIS_URL": redis})
+    known = read_env_file(state.services)
+    state.write_services({**known, "DATABASE_URL": postgres.url})
     child = postgres.start()
     try:
         yield postgres.url

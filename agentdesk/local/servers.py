@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agentdesk.environment import read_env_file
 from agentdesk.local import ports
 from agentdesk.local.postgres import Postgres
 from agentdesk.local.process import Child
@@ -38,10 +39,11 @@ def start_database(state: State, servers: Servers, say: Say) -> None:
         servers.variables["DATABASE_URL"] = given
         return
     port, password = state.address("DATABASE_URL")
+    known = read_env_file(state.services)
     postgres = Postgres(state.folder, port=ports.free_near(port), password=password)
     began = time.monotonic()
     # Written first: a data folder whose password is lost could not be opened again.
-    state.write_services({"REDIS_URL": "", **servers.variables, "DATABASE_URL": postgres.url})
+    state.write_services({**known, "DATABASE_URL": postgres.url})
     servers.children.append(postgres.start())
     servers.postgres = postgres
     servers.variables["DATABASE_URL"] = postgres.url
