@@ -9,7 +9,7 @@ from bench.detect.sketch import Sketch, record
 from bench.detect.world import AGENTS, World
 from transcripts.record import RunLimits, RunRecord
 
-LOOKS_PER_RUN = (0, 1, 1, 2, 2, 3)
+LOOKS_PER_RUN = (0, 1, 2, 2, 3, 4)
 LAST_LOOKS = ("handed_off",)
 DEFAULT_ROUNDS = 12
 

@@ -28,6 +28,9 @@ At = tuple[int, int | None]
 FIRST_INJECTED = 100_000
 """Indexes of the sketches that are broken start here, so that no clean control is among them."""
 TRIES = 400
+NOT_BROKEN = {"handed_off", "sub_agent_in_the_same_log"}
+"""For controls only: a hand-over makes up for any fault, and a helper's rounds stay whole."""
+AFTERMATHS = ("press_on", "retry", "give_up", "recover", "hand_off", "tell")
 SETTLED_AFTER = 2
 """Rounds after the last trouble of a clean run before something is broken: its recovery stays."""
 
@@ -158,14 +161,14 @@ def press_on(broken: Break, place: tuple[int, int], after: int) -> None:
 def aftermath(broken: Break, place: tuple[int, int], good: str | None) -> int | None:
     """Let the run go on from a broken call; returns the round in which it recovered, or None.
 
-    `good` is what the call would have answered: a fifth of the runs get it from a second try, with
-    the rest as it was, and a fifth hand over to a person. The others try again in vain, give up, or
-    go on without it.
+    `good` is what the call would have answered. Some runs get it from a second try, with the rest
+    as it was; some hand over to a person, or tell the person, who answers. The others try again in
+    vain, give up, or go on without it.
     """
     number, _ = place
     call = broken.at(place)
     call.bad = True
-    how = broken.rng.choice(("press_on", "retry", "give_up", "recover", "hand_off"))
+    how = broken.rng.choice(AFTERMATHS)
     if how == "recover" and good is not None:
         fixed = CallSketch(
             call.name,
@@ -190,6 +193,11 @@ def aftermath(broken: Break, place: tuple[int, int], good: str | None) -> int | 
         broken.end(number)
     elif how == "hand_off":
         _hand_off(broken, number)
+        return number + 1
+    elif how == "tell" and broken.sketch.logs_inputs:
+        broken.insert(number, broken.step(reply=broken.pick("says", "tell")))
+        broken.sketch.steps[number].answer = broken.pick("says", "answers").replace("{id}", "A-7")
+        press_on(broken, place, number + 1)
         return number + 1
     else:
         press_on(broken, place, number)
@@ -277,7 +285,7 @@ def make_case(seed: int, kind: str, attempt: int) -> Case | None:
     """The `attempt`-th clean run of this kind, broken; None where it has no place for the fault."""
     number = FIRST_INJECTED + 1000 * sorted(FAULTS).index(kind) + attempt
     sketch = clean_sketch(seed, number, AGENTS[attempt % len(AGENTS)])
-    if "handed_off" in sketch.looks:
+    if NOT_BROKEN & set(sketch.looks):
         return None
     broken = Break(
         sketch.copy(), random.Random(f"{seed}/{kind}/{attempt}"), load_pool(half_of(seed))

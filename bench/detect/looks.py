@@ -169,6 +169,7 @@ def sub_agent(world: World) -> None:
 @look("research", "ops")
 def sub_agent_in_the_same_log(world: World) -> None:
     """The sender logs a helper's rounds in between, with messages of the helper's own."""
+    world.sketch.logs_inputs = True
     opening = (
         Message("sub-system", "system", "You are a helper. Answer the question, nothing else."),
         Message("sub-task", "user", world.fill("What is known about {topic}? Two sentences.")),

@@ -98,7 +98,7 @@ def no_effect(broken: Break) -> Expected | None:
     if variant == "says ok":
         call.result = broken.pick("results", "no_proof")
     elif variant == "says nothing":
-        call.result = ""
+        call.result, call.bad = "", True
     elif variant == "other time":
         state = {"id": readings[0].subject, "state": "as it was"}
         for minute, reading in zip((4, 9), readings, strict=True):
