@@ -1,0 +1,253 @@
+"""How failures are worded: heads, outcomes and error pages, in several languages.
+
+All patterns are re2: they meet hostile text, and run in linear time.
+"""
+
+# ruff: noqa: E501, RUF001 - patterns read best by the line, and in their own scripts
+from __future__ import annotations
+
+import re2
+
+_STATUS = (
+    r"(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not allowed|"
+    r"not acceptable|request time-?out|conflict|gone|precondition failed|payload too large|"
+    r"unprocessable (?:entity|content)|locked|too many requests|internal server error|"
+    r"not implemented|bad gateway|service (?:temporarily )?unavailable|gateway time-?out|"
+    r"client error|server error|error)"
+)
+
+# A text that begins like this is a failure, whatever tool it comes from.
+HEAD = re2.compile(
+    r"(?i)^[\s\"'`*#>\[({<|~✗❌⚠️⛔🚫-]{0,12}"
+    # "[tool] ", "get_user: " before the words themselves
+    r"(?:\[[\w .:/-]{1,40}\]\s*|[\w./-]{1,40}:\s+)?"
+    r"(?:"
+    r"(?:(?:an?|the|your|tool|api|http|https|server|system|internal|runtime|request|execution|network|"
+    r"database|db|sql|mcp|unexpected|unhandled|uncaught|fatal|critical|unknown|validation|parse|parsing|"
+    r"syntax|connection|authentication|authorization|permission|type|value|key|input|output|command|"
+    r"function|call|remote|upstream|backend|service|client|query|access|timeout|general|unspecified|"
+    r"pydantic|python|java|node)[ _-]){0,4}"
+    r"(?:error|exception|failure|fault|fehler|ausnahme|fehlgeschlagen|erreur|échec|errore|erro|falha|fallo|fout|"
+    r"ошибка|сбой|błąd|hata|fel|virhe|chyba|hiba|lỗi|त्रुटि|エラー|错误|錯誤|异常|失败|失敗|오류|실패|خطأ|שגיאה)"
+    r"(?:\s*(?:[:：!(\[—–]|-\s)|\s*$|\s*\n|\s+(?:executing|running|calling|while|when|occurred|code|reading|"
+    r"writing|parsing|processing|invoking|performing|fetching|opening|connecting|loading|sending|"
+    r"saving|updating|creating|deleting|retrieving|in (?:tool|function|call)|from (?:tool|server|api)|"
+    r"\d{3,5}\b|has occurred|was returned|beim?|bei|lors|al|ao|при|podczas)\b?)"
+    r"|[\w.$]{0,60}(?:Error|Exception|Timeout|Refused|Denied|Fault)\s*(?::|\(|$)"
+    r"|traceback \(most recent call last\)"
+    r"|(?:http(?:/[\d.]+)?|status(?: ?code)?|response(?: ?code| ?status)?|code)\s*[:=]?\s*[45]\d\d\b"
+    r"|[45]\d\d\s*[:,-]?\s*" + _STATUS + r"|"
+    r"failed(?:\s*[:!]|\s+to\s|\s+(?:because|due|with|while|after|when|on|at)\b|\s*$)"
+    r"|fatal:|npm err!|panic:|segmentation fault|err(?:or)?\s*=|e_[a-z]{4,}|e[A-Z]{4,}:|"
+    r"ora-\d{5}|sqlstate|\*\*\*+\s*error"
+    r")"
+)
+
+# A text that begins like this tells of a success: words of failure that follow are part of a story.
+GOOD_HEAD = re2.compile(
+    r"(?i)^[\s\"'`*✓✔✅🎉\[-]{0,6}(?:success(?:ful(?:ly)?)?|ok\b|okay|done\b|completed?\b|created|updated|"
+    r"sent\b|saved|deleted|removed|added|applied|booked|cancell?ed|scheduled|resolved|fixed|found \d|"
+    r"no (?:errors?|issues|problems|failures)|0 (?:errors?|failures)|all (?:tests|checks) pass|passed)"
+)
+
+# What a short answer of failure says, wherever in it.
+OUTCOME = re2.compile(
+    r"(?i)\b(?:"
+    r"(?:permission|access|authori[sz]ation|request|login|authentication)(?: (?:is|was|has been))? "
+    r"(?:denied|refused|rejected|failed|required|forbidden)|"
+    r"not (?:been )?(?:authori[sz]ed|permitted|allowed|granted|implemented|reachable|responding|signed in|"
+    r"logged in)|unauthori[sz]ed|forbidden|"
+    r"(?:insufficient|missing|lacks?|without|no)(?: the)?(?: required| necessary| sufficient)? "
+    r"(?:permissions?|privileges?|rights|scopes?|access rights|credentials?|authori[sz]ation|access to)|"
+    r"(?:do(?:es)?|did|has|have|had) ?(?:not|n't) have (?:the )?(?:\w+ ){0,3}(?:permissions?|privileges?|rights|role|scope|access)|"
+    r"timed[ -]?out|time-?out (?:after|while|waiting|exceeded|error|reached|expired)|deadline exceeded|took too long|"
+    r"connection (?:was |is |has been )?(?:refused|reset|closed|aborted|error|failed|lost|dropped|timed)|"
+    r"(?:could|can|would|was|were|is|are|did|does|do|has|have) ?(?:not|n[’']t) (?:be |been )?"
+    r"(?:able|connect\w*|resolve\w*|found|find|complet\w*|process\w*|reach\w*|read\w*|open\w*|load\w*|"
+    r"creat\w*|updat\w*|delet\w*|sav\w*|sen[dt]\w*|appl\w*|chang\w*|modif\w*|execut\w*|run|perform\w*|retriev\w*|"
+    r"fetch\w*|get|obtain\w*|access\w*|pars\w*|validat\w*|verif\w*|authenticat\w*|do|handle\w*|reset|establish\w*|"
+    r"determin\w*|locat\w*|match\w*|recogni[sz]e\w*|available|support\w*|exist|valid|accept\w*|succeed\w*|finish\w*|"
+    r"book\w*|cancel\w*|start\w*|stop\w*|assign\w*|deliver\w*|respond\w*)|cannot\b|"
+    r"(?:un|not )able to|failed to|failed with|failed because|has failed|have failed|failed:|(?:operation|request|call|query|update|"
+    r"command|execution|job|transaction|upload|download|lookup|search|validation|verification|tool) "
+    r"(?:has |was |is )?(?:failed|aborted|cancell?ed|rejected|denied|refused|rolled back|interrupted|unsuccessful)|"
+    r"service (?:is )?(?:currently |temporarily )?(?:unavailable|down|offline)|"
+    r"(?:temporarily|currently) (?:unavailable|offline|down)|(?:is|was|are) (?:currently )?(?:unavailable|unreachable|offline|down for)|"
+    r"(?:please )?(?:try|retry) again|internal (?:server )?error|bad gateway|gateway time-?out|"
+    r"too many requests|rate[ -]limit(?:ed|s)?(?: exceeded| reached| hit)?|(?:quota|limit) (?:exceeded|reached|exhausted)|"
+    r"(?:was |were |is |are )?not found|(?:do(?:es)?|did) ?(?:not|n[’']t) exist|no such \w+|"
+    r"no \w+(?: \w+)? (?:exists?|with (?:that|this|the given) \w+)|"
+    r"(?:invalid|malformed|illegal|unrecogni[sz]ed|unsupported|unexpected|bad) (?:\w+ ){0,3}\w+|"
+    r"missing (?:\w+ ){0,3}(?:parameters?|arguments?|fields?|values?|keys?|header|token|input|property|"
+    r"credentials?)|(?:is|are) (?:a )?required|must (?:be|have|contain|match|not)|(?:validation|schema|type|syntax|parse) errors?|"
+    r"unknown (?:tool|function|command|argument|parameter|method|error|option|field|host|user|id)|"
+    r"something went wrong|an? (?:\w+ )?(?:error|exception|problem|failure) (?:has )?(?:occurred|happened|was)|"
+    r"went wrong|encountered an? (?:\w+ )?(?:error|problem|exception)|unsuccessful|"
+    r"command not found|no route to host|out of memory|no space left|disk (?:is )?full|"
+    r"(?:token|session|credentials?|certificate|password|licen[cs]e|api key|key)(?: has| is| was)? "
+    r"(?:expired|invalid|revoked|missing)|expired (?:token|session|credential|certificate)|"
+    r"(?:was|were|is) not (?:changed|saved|sent|updated|applied|reset|created|deleted|written|processed|"
+    r"completed|modified|executed|delivered)|(?:no|nothing|none) (?:\w+ )?(?:was|were|has been) "
+    r"(?:changed|done|updated|saved|sent|applied|modified|made)|no changes? (?:made|applied)|"
+    r"rolled back|exit(?:ed)?(?: with)? (?:code|status)[ :=]+(?:[1-9]\d*|-\d+)"
+    r")"
+)
+
+# The same, in other languages. No word boundaries: many of these write without spaces.
+OUTCOME_ABROAD = re2.compile(
+    r"(?i)(?:"
+    # German
+    r"zugriff (?:wurde )?(?:verweigert|abgelehnt)|keine berechtigung|nicht berechtigt|nicht gefunden|existiert nicht|"
+    r"fehlgeschlagen|zeitüberschreitung|konnte nicht|konnten nicht|kann nicht|nicht verfügbar|ungültige|"
+    r"fehler (?:beim?|ist|aufgetreten)|nicht (?:erreichbar|autorisiert|angemeldet|möglich|zugelassen)|abgelaufen|gescheitert|abgebrochen|"
+    # French
+    r"accès (?:refusé|interdit)|permission refusée|introuvable|non (?:trouvé|autorisé|disponible)|n['’]existe pas|"
+    r"a échoué|délai (?:d['’]attente )?dépassé|impossible d|une erreur|erreur (?:lors|interne|de|du)|indisponible|invalide|"
+    # Spanish
+    r"acceso denegado|permiso denegado|no autorizado|no (?:se )?(?:encontrad|encontró|pudo|existe|disponible)|"
+    r"tiempo de espera|error (?:al|en|de|interno)|ha fallado|falló|no es válid|inválid|servicio no disponible|se ha producido un error|"
+    # Portuguese
+    r"acesso negado|permissão negada|não (?:autorizado|encontrad|existe|foi possível|disponível|pôde)|tempo (?:limite|esgotado)|falhou|"
+    r"erro (?:ao|interno|de|na|no)|ocorreu um erro|indisponível|"
+    # Italian
+    r"accesso negato|permesso negato|non (?:autorizzato|trovat|esiste|disponibile|è stato possibile|valid)|"
+    r"tempo scaduto|errore (?:interno|durante|di|nel)|si è verificato un errore|impossibile|"
+    # Dutch, Swedish, Danish, Norwegian, Finnish
+    r"toegang geweigerd|niet (?:gevonden|toegestaan|beschikbaar|gemachtigd)|bestaat niet|mislukt|kon niet|er is een fout|"
+    r"åtkomst nekad|hittades inte|misslyckades|adgang nægtet|ikke fundet|mislykkedes|ikke funnet|tilgang nektet|pääsy (?:estetty|evätty)|ei löydy|epäonnistui|"
+    # Polish, Czech, Hungarian, Romanian
+    r"odmowa dostępu|brak (?:uprawnień|dostępu)|nie (?:znaleziono|istnieje|można|udało)|przekroczono|nieprawidłow|"
+    r"přístup odepřen|nenalezen|neexistuje|selhal|hozzáférés megtagadva|nem található|sikertelen|acces(?:ul)? (?:interzis|refuzat)|nu (?:există|a fost găsit)|eșuat|"
+    # Turkish, Vietnamese, Indonesian
+    r"erişim (?:engellendi|reddedildi)|bulunamadı|başarısız|zaman aşımı|izin (?:yok|verilmedi)|yetki(?:niz)? yok|"
+    r"không (?:tìm thấy|thể|có quyền|tồn tại)|thất bại|bị từ chối|hết thời gian|"
+    r"akses ditolak|tidak (?:ditemukan|diizinkan|tersedia|dapat)|gagal|"
+    # Russian, Ukrainian
+    r"доступ (?:запрещ|заборонен)|отказано|не (?:найден|существует|удалось|може|знайдено|вдалося)|нет (?:прав|доступа)|"
+    r"превышено|истекло|произошла ошибка|недоступ|помилка|"
+    # Hindi, Arabic, Hebrew
+    r"नहीं मिला|अनुमति नहीं|विफल|असफल|पहुँच अस्वीकृत|अमान्य|تم رفض|غير (?:موجود|مصرح|متاح|صالح)|فشل|انتهت (?:المهلة|مهلة)|לא נמצא|נדחתה|נכשל|אין הרשאה|"
+    # Chinese, Japanese, Korean
+    r"权限(?:不足|被拒)|權限不足|拒绝访问|访问被拒|存取被拒|未找到|找不到|不存在|超时|逾時|无法|無法|失败|失敗|出错|出現錯誤|错误[:：]|无权|無權|未授权|"
+    r"アクセスが?拒否|権限がありません|見つかりません|存在しません|タイムアウト|できません|できませんでした|エラーが|許可されていません|"
+    r"액세스(?:가)? 거부|권한이 없|찾을 수 없|존재하지 않|시간(?:이)? 초과|할 수 없|실패(?:했|하)|오류가"
+    r")"
+)
+
+# Words of no result, which answer the question: a search without a hit is no failure.
+NO_HITS = re2.compile(
+    r"(?i)\b(?:no|0|zero|nothing|none)\b(?: \w+){0,4} (?:found|matched|match|matches|matching|results?|available|for)\b|"
+    r"\bno (?:\w+ ){0,3}(?:results?|matches|hits|records?|rows|items|entries|articles?|documents?|tickets?|"
+    r"messages?|events?|orders?|flights?|files? (?:found|matched))\b|"
+    r"\b(?:nothing|none) (?:was )?found\b|\bnot find any\b|\bno matches\b|keine (?:treffer|ergebnisse)|"
+    r"aucun résultat|sin resultados|no se encontraron resultados|nenhum resultado|nessun risultato|没有结果|結果はありません"
+)
+
+# Errors that are counted or denied, not told of.
+NEGATED = re2.compile(
+    r"(?i)\b(?:no|0|zero|without(?: any)?|free of|any|handled|last|recent|previous|count of|number of) "
+    r"(?:\w+ )?(?:errors?|failures?|exceptions?|issues|problems|timeouts?)\b|"
+    r"\b\d+ (?:tests? |checks? |specs? )?(?:failed|passed|skipped|errors?|failures?)\b|"
+    r"\b(?:errors?|failures?|exceptions?|timeouts?)(?: count)?[\"']?\s*[:=]\s*[\"']?(?:0|none|no|null|false|n/a|\[\]|-)\b"
+)
+
+# Someone's own words: a ticket, a mail or an article tells of failures without being one.
+STORY = re2.compile(
+    r"(?i)\b(?:i|i'm|i've|my|me|we|our|us|hi|hello|dear|regards|thanks|users?|customers?|clients?|"
+    r"employees?|colleagues?) (?:\w+ ){0,2}(?:can|cannot|can't|could|couldn't|am|are|is|was|have|has|had|see|sees|get|gets|got|"
+    r"report|reports|reported|say|says|said|try|tried|need|needs|when|after|since|vpn|laptop|printer|password|account)\b|"
+    r"^\s*(?:subject|title|ticket|from|re|article|question|issue|problem|description|steps?|how to|faq|kb|ha)\b[ #:-]|"
+    r"\b(?:how to|to fix|fixes|troubleshoot\w*|workaround|resolution|if (?:you|the|this|it)|when (?:you|the)|in case)\b"
+)
+
+# A page that a server sends in place of what was asked for.
+ERROR_PAGE = re2.compile(
+    r"(?i)<(?:title|h1|h2|b|center)[^>]{0,80}>\s*(?:<[^>]{1,40}>\s*)*(?:(?:http )?(?:error|status)?[ :-]{0,3}[45]\d\d\b|"
+    r"(?:access|permission) denied|forbidden|unauthori[sz]ed|(?:page |file )?not found|"
+    r"(?:internal )?server error|bad (?:gateway|request)|service (?:temporarily )?unavailable|gateway time-?out|"
+    r"error\b|application error|an error (?:has )?occurred|something went wrong|just a moment|attention required|"
+    r"request (?:rejected|blocked)|are you (?:a )?(?:human|robot)|"
+    r"too many requests|fehler|erreur|zugriff verweigert|accès refusé|acceso denegado|seite nicht gefunden)"
+)
+
+# Source code and logs, which quote failures.
+CODE = re2.compile(
+    r"(?m)^\s*(?:def |class |import |from \w+ import|return\b|raise |try:|except\b|throw |catch\s*\(|function\b|const |let |var |"
+    r"public |private |#include|package |func |fn |if \(|if .*:\s*$|\}|<\?php|SELECT |\d+[:|]\s)|;\s*$|=> ?\{|\) ?\{"
+)
+LOG_LINE = re2.compile(
+    r"(?m)^\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d|\d{10}\b)|"
+    r"^\W{0,2}(?:DEBUG|INFO|WARN(?:ING)?|TRACE|NOTICE)\b"
+)
+
+# A line that begins like this, in the output of a program.
+ERROR_LINE = re2.compile(
+    r"(?m)^\s*(?:(?:[A-Z]\w*\.)*[A-Z]\w*(?:Error|Exception): |Error: |ERROR: |error: |FATAL|fatal: |"
+    r"npm (?:ERR!|error)|(?:ba|z|da)?sh: .*(?:command not found|not found|No such file|Permission denied|[Ss]yntax error)|"
+    r"\S{1,80}: (?:cannot |can't |command not found|No such file or directory|Permission denied|"
+    r"not found|fatal error: ))"
+)
+EXIT_CODE = re2.compile(
+    r"(?i)\b(?:exit(?:ed)?(?: with)?(?: status| code|code| with code)?|returncode|return code|exit_code|exitcode)"
+    r"[ :=(\"']{1,4}(?:code |status )?(-?\d{1,6})\b"
+)
+TRACEBACK = re2.compile(r"Traceback \(most recent call last\)")
+
+# Values of a status field that say it went wrong; and those that only a call's own status may have.
+BAD_STATUS = frozenset(
+    [
+        "error",
+        "errors",
+        "failed",
+        "failure",
+        "fail",
+        "fault",
+        "exception",
+        "timeout",
+        "timed_out",
+        "timedout",
+        "unauthorized",
+        "unauthorised",
+        "forbidden",
+        "denied",
+        "rejected",
+        "refused",
+        "aborted",
+        "not_found",
+        "notfound",
+        "invalid",
+        "unavailable",
+        "unsuccessful",
+        "ko",
+        "nok",
+        "fatal",
+        "bad_request",
+        "internal_error",
+        "server_error",
+        "rate_limited",
+        "permission_denied",
+        "access_denied",
+        "validation_error",
+        "conflict",
+        "not_allowed",
+        "crashed",
+    ]
+)
+NOT_AN_ERROR = frozenset(
+    [
+        "",
+        "no error",
+        "no errors",
+        *["none", "null", "no", "false", "ok", "okay", "success", "succeeded", "nil", "n/a", "na", "-", "0", "200", "no_error", "noerror"],
+    ]
+)
+
+# How an agent tells a person that something did not work.
+TELLS = re2.compile(
+    r"(?i)\b(?:sorry|apolog\w+|unfortunately|unable|(?:can|could|did|does|was|were|is|are|do|has|have)(?: ?not|n[’']t)|cannot|"
+    r"fail\w*|errors?|issues?|problems?|denied|invalid|incorrect|wrong|missing|not found|no (?:\w+ ){0,3}(?:found|match\w*|"
+    r"records?|results?|available)|there (?:are|is|were|was) no|nothing|empty|unavailable|double[- ]check|verify|"
+    r"confirm|please (?:provide|check|share|try|give)|could you|can you)\b|"
+    r"leider|nicht|fehler|désolé|malheureusement|impossible|erreur|lo siento|no (?:pude|puedo|se pudo)|desculpe|não (?:foi|consegui)|"
+    r"purtroppo|helaas|抱歉|无法|没有|申し訳|できません|죄송|извините|не удалось"
+)

@@ -1,0 +1,548 @@
+"""Whether a tool's answer reads as a failure although nothing marks it as one.
+
+The words alone do not decide: "permission denied" is a failure as the outcome of a call, and is
+none in an article, a log, a ticket or source code that the call was asked for. So a short answer
+is read as an outcome, a long one only at its head and tail, and fields that carry documents are
+not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import re2
+
+from analysis.detectors.reading import failure_words as words
+from analysis.detectors.reading.keys import parse_json
+from analysis.detectors.reading.tools import Effect, ToolNature
+from analysis.detectors.reading.words import excerpt
+
+# Characters. An outcome is told in a sentence or two; what is longer is a document.
+SHORT = 400
+SHORT_FOR_DOCUMENTS = 160
+HEAD = 300
+# Characters of a page's beginning in which its title stands.
+PAGE_HEAD = 4_000
+# An error page is small; a large page is an article, whatever its title.
+LARGEST_ERROR_PAGE = 60_000
+MAX_DEPTH = 8
+MAX_FIELDS = 200
+# Longer texts are not parsed again as JSON within JSON.
+MAX_INNER_JSON = 200_000
+
+ERROR_FIELDS = frozenset(
+    [
+        "error",
+        "errors",
+        "exception",
+        "err",
+        "fault",
+        "failure",
+        "error_message",
+        "errormessage",
+        "errormsg",
+        "error_msg",
+        "error_description",
+        "errordescription",
+        "error_details",
+        "errordetails",
+        "error_text",
+        "last_error",
+        "errortype",
+        "error_type",
+        "exc_info",
+        "stacktrace",
+        "traceback",
+        "failure_reason",
+        "failurereason",
+        "fehler",
+        "erreur",
+    ]
+)
+ERROR_CODE_FIELDS = frozenset(["error_code", "errorcode", "err_code", "errno", "errcode"])
+SUCCESS_FIELDS = frozenset(
+    [
+        "success",
+        "ok",
+        "succeeded",
+        "is_success",
+        "issuccess",
+        "successful",
+        "is_ok",
+        "passed_validation",
+        "accepted",
+    ]
+)
+FAILED_FIELDS = frozenset(
+    ["is_error", "iserror", "failed", "has_error", "haserror", "errored", "isfailure", "is_failure"]
+)
+STATUS_FIELDS = frozenset(
+    ["status", "state", "result", "outcome", "code", "level", "resultcode", "result_code"]
+)
+HTTP_FIELDS = frozenset(
+    [
+        "status",
+        "code",
+        "statuscode",
+        "status_code",
+        "http_status",
+        "httpstatus",
+        "http_code",
+        "httpcode",
+        "responsecode",
+        "response_code",
+        "http_status_code",
+    ]
+)
+EXIT_FIELDS = frozenset(
+    ["exit_code", "exitcode", "returncode", "return_code", "exit_status", "exitstatus"]
+)
+MESSAGE_FIELDS = frozenset(
+    [
+        "message",
+        "msg",
+        "detail",
+        "details",
+        "reason",
+        "description",
+        "info",
+        "text",
+        "note",
+        "cause",
+        "explanation",
+        "status_message",
+        "statusmessage",
+        "statustext",
+        "status_text",
+        "error_description",
+    ]
+)
+# Fields that hold the answer in an envelope, to be read as an answer itself.
+WRAPPERS = frozenset(
+    [
+        "result",
+        "results",
+        "response",
+        "responses",
+        "data",
+        "output",
+        "outputs",
+        "content",
+        "contents",
+        "body",
+        "payload",
+        "return",
+        "return_value",
+        "value",
+        "toolresult",
+        "tool_result",
+        "structured_content",
+        "structuredcontent",
+        "text",
+        "message",
+        "stdout",
+        "stderr",
+        "answer",
+        "observation",
+        "reply",
+    ]
+)
+# Fields that carry what was asked for: never read as an outcome.
+DOCUMENT_FIELDS = frozenset(
+    [
+        "title",
+        "subject",
+        "name",
+        "names",
+        "summary",
+        "query",
+        "question",
+        "snippet",
+        "excerpt",
+        "line",
+        "lines",
+        "log",
+        "logs",
+        "comment",
+        "comments",
+        "article",
+        "articles",
+        "ticket",
+        "tickets",
+        "issue",
+        "issues",
+        "history",
+        "transcript",
+        "source",
+        "source_code",
+        "code_snippet",
+        "html",
+        "markdown",
+        "document",
+        "documents",
+        "page",
+        "pages",
+        "email",
+        "emails",
+        "notes",
+        "messages",
+        "thread",
+        "tags",
+        "label",
+        "labels",
+        "description",
+        "abstract",
+        "headline",
+        "url",
+        "link",
+        "path",
+        "file",
+        "filename",
+    ]
+)
+# Fields beside a status that do not make its object a record of the world.
+ENVELOPE_FIELDS = (
+    MESSAGE_FIELDS
+    | WRAPPERS
+    | ERROR_FIELDS
+    | ERROR_CODE_FIELDS
+    | STATUS_FIELDS
+    | HTTP_FIELDS
+    | frozenset(
+        [
+            "type",
+            "title",
+            "instance",
+            "request_id",
+            "requestid",
+            "trace_id",
+            "timestamp",
+            "time",
+            "path",
+            "method",
+            "tool",
+            "tool_name",
+            "meta",
+            "metadata",
+            "success",
+            "ok",
+            "errors",
+            "warnings",
+            "retryable",
+            "retry_after",
+            "hint",
+            "help",
+            "documentation_url",
+        ]
+    )
+)
+_PAIR = re2.compile(r"'(\w{1,40})'\s*:\s*(?:'([^']{0,400})'|\"([^\"]{0,400})\"|(\w{1,20}))")
+_VALUES = {"True": True, "False": False, "None": None}
+
+
+def hidden_failure(text: str, value: Any, is_json: bool, nature: ToolNature) -> str | None:
+    """The words in which `text` tells of a failure, shortened; None when it tells of none.
+
+    `value` is the JSON value of `text` where `is_json`; `nature` is the tool's, since the same
+    words mean different things from a tool that changes something and from one that fetches
+    documents.
+    """
+    if is_json and isinstance(value, dict | list | str):
+        return _in_value(value, nature, 0, [MAX_FIELDS])
+    return _in_text(text, nature)
+
+
+def _in_value(value: Any, nature: ToolNature, depth: int, budget: list[int]) -> str | None:
+    if depth > MAX_DEPTH or budget[0] <= 0:
+        return None
+    if isinstance(value, str):
+        return _in_inner_text(value, nature, depth, budget)
+    if isinstance(value, dict):
+        return _in_object(value, nature, depth, budget)
+    if isinstance(value, list) and len(value) == 1:
+        return _in_value(value[0], nature, depth + 1, budget)
+    if isinstance(value, list) and _are_parts(value):
+        return next(
+            (
+                found
+                for part in value
+                if (found := _in_value(part["text"], nature, depth + 1, budget))
+            ),
+            None,
+        )
+    return None
+
+
+def _are_parts(value: list[Any]) -> bool:
+    """The parts of one message: `[{"type": "text", "text": …}, …]`."""
+    return 0 < len(value) <= 20 and all(
+        isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str)
+        for part in value
+    )
+
+
+def _in_inner_text(text: str, nature: ToolNature, depth: int, budget: list[int]) -> str | None:
+    head = text.lstrip()[:1]
+    if head in ("{", "[", '"') and len(text) <= MAX_INNER_JSON:
+        try:
+            inner = parse_json(text)
+        except ValueError:
+            inner = None
+        if isinstance(inner, dict | list | str):
+            return _in_value(inner, nature, depth + 1, budget)
+    return _in_text(text, nature)
+
+
+def _in_object(
+    value: dict[Any, Any], nature: ToolNature, depth: int, budget: list[int]
+) -> str | None:
+    budget[0] -= len(value)
+    fields = [
+        (str(name), str(name).lower().replace("-", "_"), each) for name, each in value.items()
+    ]
+    told = next(_told_failures(fields, nature), None)
+    if told is not None:
+        return told
+    for _, lowered, each in fields:
+        if lowered in WRAPPERS or (lowered in MESSAGE_FIELDS and lowered not in DOCUMENT_FIELDS):
+            found = _in_value(each, nature, depth + 1, budget)
+            if found:
+                return found
+    if depth <= 2:
+        for name, lowered, each in fields:
+            if isinstance(each, str) and lowered not in DOCUMENT_FIELDS and lowered not in WRAPPERS:
+                found = _in_field(name, each)
+                if found:
+                    return found
+    return None
+
+
+def _told_failures(fields: list[tuple[str, str, Any]], nature: ToolNature) -> Iterator[str]:
+    """What the object's own error, success and status fields say."""
+    names = {lowered for _, lowered, _ in fields}
+    message = next(
+        (
+            each
+            for _, lowered, each in fields
+            if lowered in MESSAGE_FIELDS and isinstance(each, str) and each.strip()
+        ),
+        "",
+    )
+    is_record = len(names - ENVELOPE_FIELDS) >= 1
+    for name, lowered, each in fields:
+        if lowered in ERROR_FIELDS and _is_error_value(each, lowered):
+            yield excerpt(f"{name}: {_as_text(each)}")
+        elif lowered in ERROR_CODE_FIELDS and _as_text(each).lower() not in words.NOT_AN_ERROR:
+            yield excerpt(f"{name}: {_as_text(each)}{' ' + message if message else ''}")
+        elif lowered in SUCCESS_FIELDS and (each is False or str(each).lower() == "false"):
+            yield excerpt(f"{name}: false{', ' + message if message else ''}")
+        elif lowered in FAILED_FIELDS and (each is True or str(each).lower() == "true"):
+            yield excerpt(f"{name}: true{', ' + message if message else ''}")
+        elif lowered in EXIT_FIELDS and isinstance(each, int) and each != 0:
+            yield excerpt(f"{name}: {each}{', ' + message if message else ''}")
+        elif lowered in HTTP_FIELDS and _is_http_error(each):
+            if not (lowered == "code" and is_record):
+                yield excerpt(f"{name}: {each}{', ' + message if message else ''}")
+        elif lowered in STATUS_FIELDS and _is_bad_status(each):
+            # A read that tells of another thing's failure ("build 7: failed") did its work.
+            if not (is_record and nature.effect == Effect.READS):
+                yield excerpt(f"{name}: {each}{', ' + message if message else ''}")
+        elif lowered == "type" and str(each).lower() in ("error", "exception"):
+            yield excerpt(f"type: {each}{', ' + message if message else ''}")
+
+
+def _is_error_value(value: Any, name: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        # A count of errors ("errors": 3) is a report; an error number is not.
+        return value != 0 and name in ("error", "err", "exception", "fault") and value != 200
+    if isinstance(value, str):
+        bare = value.strip().lower().rstrip(".")
+        return bare not in words.NOT_AN_ERROR and words.NO_HITS.search(bare[:HEAD]) is None
+    if isinstance(value, dict):
+        return any(each not in (None, "", [], {}, 0, False) for each in value.values())
+    if isinstance(value, list):
+        return any(_is_error_value(each, "error") for each in value[:20])
+    return False
+
+
+def _is_http_error(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, int):
+        return 400 <= value <= 599
+    return isinstance(value, str) and len(value) < 60 and _HTTP_VALUE.search(value) is not None
+
+
+_HTTP_VALUE = re2.compile(r"(?i)^\s*(?:http(?:/[\d.]+)?\s*)?[45]\d\d\b")
+
+
+def _is_bad_status(value: Any) -> bool:
+    if not isinstance(value, str) or len(value) > 60:
+        return False
+    bare = "_".join(value.strip().lower().replace("-", " ").split())
+    return bare in words.BAD_STATUS
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, dict):
+        for name in ("message", "msg", "detail", "title", "type", "code"):
+            if isinstance(value.get(name), str) and value[name].strip():
+                return str(value[name]).strip()
+    if isinstance(value, list) and value:
+        return _as_text(value[0])
+    return excerpt(str(value))
+
+
+_FIELD_FAILURE = re2.compile(
+    r"(?i)^\s*(?:(?:http(?:/[\d.]+)?\s*)?[45]\d\d\b[\s:,-]*(?:bad request|unauthori[sz]ed"
+    r"|forbidden|not found|"
+    r"method|conflict|too many|internal|bad gateway|service|gateway|error|client|server|$)|"
+    r"(?:\w{0,40}error|\w{0,40}exception|failed|failure|fehler|erreur|errore|erro)\s*[:(]|"
+    r"failed to |(?:permission|access) denied|unauthori[sz]ed$|forbidden$|timed out"
+    r"|request timed out|"
+    r"(?:could|can) ?not |cannot |unable to )"
+)
+
+
+def _in_field(name: str, text: str) -> str | None:
+    """A failure told in a field of an otherwise good answer: `"reset": "403 Forbidden"`."""
+    if len(text) <= SHORT_FOR_DOCUMENTS and _FIELD_FAILURE.search(text) is not None:
+        return excerpt(f"{name}: {text}")
+    return None
+
+
+def _in_text(text: str, nature: ToolNature) -> str | None:
+    head = text[:HEAD].lstrip()
+    if not head:
+        return None
+    if head[0] == "<":
+        return _in_page(text)
+    if head[0] in "{[" and head[1:2] in "'{[":
+        return _in_python_literal(text)
+    if words.NEGATED.search(head) is not None and len(text) > SHORT_FOR_DOCUMENTS:
+        return None
+    if _is_failure_head(head, text, nature):
+        return excerpt(text)
+    if len(text) <= SHORT:
+        return _in_short_text(text, nature)
+    return _in_program_output(text, nature)
+
+
+def _is_failure_head(head: str, text: str, nature: ToolNature) -> bool:
+    if words.HEAD.search(head) is None:
+        return False
+    if words.NEGATED.search(head[:80]) is not None:
+        return False
+    first_line = text[: HEAD * 2].lstrip().split("\n", 1)[0]
+    if nature.document and len(text) > SHORT:
+        # A fetched document that begins with a heading on errors, or with a log line.
+        return len(first_line) < HEAD and not (
+            words.CODE.search(text[:PAGE_HEAD])
+            or words.LOG_LINE.search(text[:PAGE_HEAD])
+            or len(text) > PAGE_HEAD
+        )
+    return True
+
+
+def _in_short_text(text: str, nature: ToolNature) -> str | None:
+    if words.GOOD_HEAD.search(text) is not None:
+        return None
+    if words.OUTCOME.search(text) is None and words.OUTCOME_ABROAD.search(text) is None:
+        return None
+    if words.NEGATED.search(text) is not None or words.NO_HITS.search(text) is not None:
+        return None
+    if nature.effect == Effect.CHANGES and not nature.document:
+        return excerpt(text)
+    if nature.executor:
+        return _in_program_output(text, nature)
+    if words.STORY.search(text) is not None or words.LOG_LINE.search(text) is not None:
+        return None
+    if len(text) > SHORT_FOR_DOCUMENTS or words.CODE.search(text) is not None:
+        return None
+    return excerpt(text) if _reads_as_outcome(text) else None
+
+
+_FIELDS = re2.compile(r"(?:[^:\n]{1,40}: [^:\n]{1,200}[,;\n]){2,}|(?:[^,\n]{1,60}, ){3,}")
+
+
+def _reads_as_outcome(text: str) -> bool:
+    """One or two sentences, not a list of fields with a failure among them."""
+    return text.strip().count("\n") <= 2 and _FIELDS.search(f"{text}\n") is None
+
+
+def _in_program_output(text: str, nature: ToolNature) -> str | None:
+    """Failures at the end of what a program printed: an exit code, a traceback, a shell's
+    complaint.
+    """
+    if nature.document and not nature.executor:
+        return None
+    tail = text[-HEAD:]
+    for part in (tail, text[:80]):
+        code = words.EXIT_CODE.search(part)
+        if code is not None and code.group(1).lstrip("-") != "0":
+            return _line_around(part, code.start())
+        if code is not None:
+            return None
+    if not (nature.executor or nature.effect != Effect.READS):
+        return None
+    last = tail.rstrip().rsplit("\n", 1)[-1]
+    line = words.ERROR_LINE.search(last)
+    if line is None and len(text) <= SHORT:
+        line = words.ERROR_LINE.search(text)
+        last = text
+    if line is not None and words.LOG_LINE.search(last) is None:
+        return _line_around(last, line.start())
+    return None
+
+
+def _line_around(text: str, at: int) -> str:
+    start = text.rfind("\n", 0, at) + 1
+    end = text.find("\n", at)
+    return excerpt(text[start : end if end >= 0 else len(text)])
+
+
+def _in_page(text: str) -> str | None:
+    if len(text) > LARGEST_ERROR_PAGE:
+        return None
+    found = words.ERROR_PAGE.search(text[:PAGE_HEAD])
+    if found is None:
+        return None
+    title = text[found.start() : found.start() + 200]
+    return excerpt(" ".join(_TAG.sub(" ", title).split()), 80) or "an error page"
+
+
+_TAG = re2.compile(r"<[^>]{0,200}>?")
+
+
+def _in_python_literal(text: str) -> str | None:
+    """Objects that a tool printed with Python's own quotes: `{'message': 'no such user'}`."""
+    fields: list[tuple[str, str, Any]] = []
+    for found in _PAIR.finditer(text[:PAGE_HEAD]):
+        name, single, double, bare = found.groups()
+        value: Any = single if single is not None else double
+        if value is None:
+            value = int(bare) if bare.isdigit() and len(bare) < 10 else _VALUES.get(bare, bare)
+        fields.append((name, name.lower(), value))
+        if len(fields) == 40:
+            break
+    nature = _READER
+    told = next(_told_failures(fields, nature), None)
+    if told is not None:
+        return told
+    if len(fields) <= 3:
+        for name, lowered, value in fields:
+            if (
+                lowered in MESSAGE_FIELDS
+                and isinstance(value, str)
+                and _in_short_text(value, nature)
+            ):
+                return excerpt(f"{name}: {value}")
+    return None
+
+
+_READER = ToolNature((), Effect.READS, "", frozenset(), False, False, False, False, False)

@@ -1,0 +1,433 @@
+"""What a tool is for, as its name tells: reads, changes, hands off, finishes, runs programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+import re2
+
+from transcripts.endings import hands_off
+
+READ_VERBS = frozenset(
+    [
+        "get",
+        "list",
+        "search",
+        "find",
+        "read",
+        "fetch",
+        "check",
+        "query",
+        "look",
+        "lookup",
+        "view",
+        "show",
+        "describe",
+        "count",
+        "status",
+        "calculate",
+        "compute",
+        "browse",
+        "cat",
+        "ls",
+        "grep",
+        "glob",
+        "retrieve",
+        "select",
+        "inspect",
+        "verify",
+        "validate",
+        "is",
+        "has",
+        "test",
+        "ping",
+        "whoami",
+        "diff",
+        "monitor",
+        "watch",
+        "poll",
+        "wait",
+        "preview",
+        "summarize",
+        "translate",
+        "classify",
+        "open",
+        "load",
+        "scan",
+        "see",
+        "tail",
+        "head",
+        "peek",
+        "probe",
+        "measure",
+        "compare",
+        "analyze",
+        "analyse",
+        "extract",
+        "parse",
+        "estimate",
+        "detect",
+        "recall",
+        "explore",
+        "navigate",
+        "download",
+        "crawl",
+        "scrape",
+        "resolve_name",
+        "stat",
+        "info",
+        "print",
+    ]
+)
+CHANGE_VERBS = frozenset(
+    [
+        "set",
+        "reset",
+        "update",
+        "create",
+        "delete",
+        "remove",
+        "add",
+        "insert",
+        "write",
+        "edit",
+        "patch",
+        "put",
+        "post",
+        "send",
+        "email",
+        "mail",
+        "notify",
+        "cancel",
+        "book",
+        "modify",
+        "change",
+        "return",
+        "exchange",
+        "refund",
+        "pay",
+        "charge",
+        "transfer",
+        "assign",
+        "unassign",
+        "close",
+        "reopen",
+        "restart",
+        "start",
+        "stop",
+        "enable",
+        "disable",
+        "activate",
+        "deactivate",
+        "grant",
+        "revoke",
+        "unlock",
+        "lock",
+        "approve",
+        "reject",
+        "install",
+        "uninstall",
+        "deploy",
+        "merge",
+        "commit",
+        "push",
+        "upload",
+        "move",
+        "rename",
+        "copy",
+        "save",
+        "store",
+        "register",
+        "unregister",
+        "schedule",
+        "reschedule",
+        "resolve",
+        "apply",
+        "submit",
+        "replace",
+        "append",
+        "make",
+        "provision",
+        "release",
+        "attach",
+        "detach",
+        "subscribe",
+        "unsubscribe",
+        "archive",
+        "restore",
+        "rotate",
+        "reboot",
+        "kill",
+        "order",
+        "purchase",
+        "buy",
+        "sync",
+        "publish",
+        "reply",
+        "comment",
+        "tag",
+        "label",
+        "issue",
+        "complete",
+        "emit",
+        "trigger",
+        "clear",
+        "purge",
+        "drop",
+        "truncate",
+        "upsert",
+        "str",
+        "configure",
+        "renew",
+        "extend",
+        "adjust",
+        "rollback",
+        "repair",
+        "fix",
+        "reserve",
+    ]
+)
+# Tools that run programs or commands: alone ("bash", "run"), or as what is run ("execute_command").
+EXECUTORS = frozenset(
+    [
+        "bash",
+        "sh",
+        "shell",
+        "exec",
+        "execute",
+        "run",
+        "python",
+        "ipython",
+        "terminal",
+        "command",
+        "cmd",
+        "powershell",
+        "console",
+        "repl",
+        "jupyter",
+        "sandbox",
+        "code",
+        "interpreter",
+        "script",
+        "cell",
+    ]
+)
+DOCUMENT_WORDS = frozenset(
+    [
+        "read",
+        "cat",
+        "open",
+        "view",
+        "file",
+        "search",
+        "grep",
+        "find",
+        "article",
+        "articles",
+        "document",
+        "documents",
+        "doc",
+        "docs",
+        "page",
+        "web",
+        "browse",
+        "fetch",
+        "url",
+        "wiki",
+        "wikipedia",
+        "log",
+        "logs",
+        "knowledge",
+        "kb",
+        "scrape",
+        "crawl",
+        "retrieve",
+        "email",
+        "emails",
+        "mail",
+        "message",
+        "messages",
+        "thread",
+        "ticket",
+        "issue",
+        "comment",
+        "comments",
+        "history",
+        "transcript",
+        "note",
+        "notes",
+        "source",
+        "snippet",
+        "rag",
+        "content",
+        "goto",
+        "visit",
+        "navigate",
+        "scroll",
+    ]
+)
+# Tools that take a note, and commands that say nothing when they worked.
+SILENT_WORDS = frozenset(
+    [
+        "think",
+        "thinking",
+        "thought",
+        "reason",
+        "plan",
+        "note",
+        "notes",
+        "scratchpad",
+        "reflect",
+        "rm",
+        "mkdir",
+        "touch",
+        "cp",
+        "mv",
+        "cd",
+        "chmod",
+        "sleep",
+        "wait",
+        "pass",
+        "noop",
+    ]
+)
+# Tools that end a run: that they answer nothing, or are not answered at all, is normal.
+FINISH_WORDS = frozenset(
+    [
+        "finish",
+        "finished",
+        "done",
+        "final",
+        "submit",
+        "exit",
+        "terminate",
+        "end",
+        "complete",
+        "answer",
+        "task",
+        "run",
+        "conversation",
+        "work",
+        "session",
+        "result",
+        "solution",
+    ]
+)
+_QUALIFIERS = (
+    READ_VERBS
+    | CHANGE_VERBS
+    | frozenset(
+        [
+            "by",
+            "for",
+            "of",
+            "the",
+            "a",
+            "an",
+            "in",
+            "on",
+            "to",
+            "with",
+            "from",
+            "all",
+            "my",
+            "new",
+            "current",
+            "details",
+            "detail",
+            "info",
+            "information",
+            "status",
+            "data",
+            "id",
+            "name",
+            "type",
+            "tool",
+            "action",
+            "do",
+            "perform",
+            "user_id",
+            "state",
+            "result",
+            "results",
+        ]
+    )
+)
+
+_NAMESPACE = re2.compile(r"^(?:mcp__[^_]+(?:_[^_]+)*__|functions?[.:]|tools?[.:/]|default_api[.:])")
+_PIECES = re2.compile(r"[A-Z]+[a-z]*|[a-z]+|\d+|[^\x00-\x7f]+")
+
+
+class Effect(StrEnum):
+    """Whether a tool reads the world or changes it; `EITHER` where its name does not tell."""
+
+    READS = "reads"
+    CHANGES = "changes"
+    EITHER = "either"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolNature:
+    """What a tool's name tells. `family` is what tools for one purpose share; `things` are its
+    nouns.
+    """
+
+    words: tuple[str, ...]
+    effect: Effect
+    family: str
+    things: frozenset[str]
+    executor: bool
+    document: bool
+    hands_off: bool
+    finishes: bool
+    silent: bool
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a tool's name, lower case, without its namespace: `mcp__hub__getUser` is get,
+    user.
+    """
+    bare = str(_NAMESPACE.sub("", name[:200]))
+    for separator in ("__", ".", "/", "::"):
+        tail = bare.rsplit(separator, 1)[-1]
+        if separator != "__" and tail:
+            bare = tail
+    return tuple(piece.lower() for piece in _PIECES.findall(bare))
+
+
+@lru_cache(maxsize=4096)
+def nature_of(name: str) -> ToolNature:
+    """Read the nature of a tool off its name."""
+    words = words_of(name)
+    known = set(words)
+    first = next((word for word in words if word in READ_VERBS or word in CHANGE_VERBS), "")
+    executor = bool(words) and all(
+        word in EXECUTORS or word in {"in", "the", "block"} for word in words
+    )
+    handed = hands_off(name[:200])
+    if executor and not first:
+        effect = Effect.EITHER
+    elif first in READ_VERBS and first not in CHANGE_VERBS:
+        effect = Effect.READS
+    elif first in CHANGE_VERBS:
+        effect = Effect.CHANGES
+    else:
+        effect = Effect.EITHER
+    finishes = bool(words) and words != ("answer",) and known <= FINISH_WORDS
+    return ToolNature(
+        words=words,
+        effect=effect,
+        family="_".join(words[:2]) if len(words) > 1 else (words[0] if words else name),
+        things=frozenset(_singular(word) for word in words if word not in _QUALIFIERS),
+        executor=executor,
+        document=effect != Effect.CHANGES and bool(known & DOCUMENT_WORDS),
+        hands_off=handed,
+        finishes=finishes,
+        silent=bool(words) and (words[0] in SILENT_WORDS or executor or finishes or handed),
+    )
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -1,0 +1,123 @@
+"""Whether, and at which round, a run made up for a finding.
+
+One of: a later call of the same tool, or of one for the same purpose, succeeds; the agent told the
+person of the failure in its next reply, and the person answered; the run was handed off. A run that
+just ends, or ends with a claim, has not recovered.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+
+from analysis.detectors.base import Detector, Draft
+from analysis.detectors.reading import CallReading, Reading
+from analysis.detectors.reading.failure_words import TELLS
+from transcripts.record import Ending
+
+
+class Recovery:
+    """Answers for one run; what it looks through is put in order once."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+
+    def of(self, detector: Detector, draft: Draft) -> int | None:
+        """The number of the round that made up for the draft, or None."""
+        if draft.made_up_at is not None:
+            return draft.made_up_at
+        if not detector.recovers:
+            return None
+        last = draft.to_round or draft.at.round
+        candidates = [
+            round_
+            for round_ in (self._later_success(draft, last), self._told(last), self._hand_off(last))
+            if round_ is not None
+        ]
+        return min(candidates, default=None)
+
+    def _later_success(self, draft: Draft, last: int) -> int | None:
+        about = self._reading.call_at(draft.at.round, draft.at.call)
+        if about is None or draft.at.call is None:
+            about = next(
+                (call for call in self._reading.calls_by_round.get(draft.at.round, [])), None
+            )
+            if about is None or not draft.tool:
+                return None
+        found = None
+        for purpose in (about.name, f"family {about.nature.family}"):
+            calls, rounds = self._good.get(purpose, ([], []))
+            for call in calls[bisect_right(rounds, last) :]:
+                # After a good answer that was asked for again and again, only another one is news.
+                if about.came_to_nothing or not call.same_result(about):
+                    found = min(found or call.round, call.round)
+                    break
+        return found
+
+    def _told(self, last: int) -> int | None:
+        """The round in which the person answered what the agent said of it in its next reply."""
+        at = bisect_right(self._replies, last)
+        if at == len(self._replies):
+            return None
+        number = self._replies[at]
+        round_ = self._reading.run.round_by_number[number]
+        if TELLS.search(round_.reply[:4_000]) is None:
+            return None
+        answered = bisect_right(self._answers, number)
+        if answered == len(self._answers):
+            return None
+        return self._answers[answered] if self._answers[answered] == self._after(number) else None
+
+    def _hand_off(self, last: int) -> int | None:
+        if self._reading.run.ending != Ending.HANDED_OFF:
+            return None
+        return self._reading.last_round if self._reading.last_round >= last else None
+
+    def _after(self, number: int) -> int | None:
+        numbers = self._numbers
+        at = bisect_right(numbers, number)
+        return numbers[at] if at < len(numbers) else None
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        return [round_.number for round_ in self._reading.rounds]
+
+    @cached_property
+    def _good(self) -> dict[str, tuple[list[CallReading], list[int]]]:
+        """Successful calls by tool and by purpose, ascending, with their rounds."""
+        good: dict[str, tuple[list[CallReading], list[int]]] = {}
+        for call in self._reading.calls:
+            if not call.came_to_nothing:
+                for purpose in (call.name, f"family {call.nature.family}"):
+                    calls, rounds = good.setdefault(purpose, ([], []))
+                    calls.append(call)
+                    rounds.append(call.round)
+        return good
+
+    @cached_property
+    def _replies(self) -> list[int]:
+        """Rounds whose reply speaks to the person: text, and no tool is asked for."""
+        return [
+            round_.number
+            for round_ in self._reading.rounds
+            if round_.reply.strip() and not round_.calls
+        ]
+
+    @cached_property
+    def _answers(self) -> list[int]:
+        """Rounds that read a new message of a person, after the first one."""
+        messages = self._reading.run.message_by_key
+        found = []
+        for round_ in self._reading.rounds[1:]:
+            added = round_.input.added if round_.input is not None else ()
+            for placed in added:
+                message = messages.get(placed.key)
+                if (
+                    message is not None
+                    and message.role == "user"
+                    and message.result_of is None
+                    and message.content.strip()
+                ):
+                    found.append(round_.number)
+                    break
+        return found

@@ -1,0 +1,84 @@
+"""What repetition cost: rounds, tokens, money and time after the third identical call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from analysis.detectors.base import Finding
+from analysis.detectors.reading import Reading
+
+REPETITIONS = frozenset({"repeated_call", "alternating_calls", "near_repeat", "unbounded_paging"})
+
+
+@dataclass(frozen=True, slots=True)
+class Wasted:
+    """Rounds (numbers), tokens read and written, cost in the run's currency and seconds that
+    repetition took; None where no round of them says.
+    """
+
+    rounds: tuple[int, ...] = ()
+    tokens: int | None = None
+    cost: Decimal | None = None
+    seconds: float | None = None
+
+
+def wasted_by(reading: Reading, findings: Iterable[Finding]) -> Wasted:
+    """What all repetitions of the run took together, each round counted once."""
+    numbers: set[int] = set()
+    for finding in findings:
+        numbers.update(wasted_rounds(reading, finding))
+    return _sum(reading, numbers)
+
+
+def wasted_of(reading: Reading, finding: Finding) -> Wasted:
+    """What one repetition took."""
+    return _sum(reading, wasted_rounds(reading, finding))
+
+
+def wasted_rounds(reading: Reading, finding: Finding) -> set[int]:
+    """The rounds after the third identical call that hold nothing but the repetition.
+
+    For calls that take turns: after the third time round of the first of them.
+    """
+    if finding.detector not in REPETITIONS or finding.to_round is None:
+        return set()
+    if finding.detector == "alternating_calls":
+        period = int(finding.values["period"])
+        third = finding.evidence[period * 2] if len(finding.evidence) > period * 2 else None
+        start = third.round if third is not None else finding.round
+        return {n for n in reading.calls_by_round if start < n <= finding.to_round}
+    about = reading.call_at(finding.round, finding.call)
+    if about is None:
+        return set()
+    return {
+        number
+        for number in range(finding.round + 1, finding.to_round + 1)
+        if (calls := reading.calls_by_round.get(number))
+        and all(
+            call.name == about.name
+            if finding.detector != "repeated_call"
+            else call.key == about.key
+            for call in calls
+        )
+    }
+
+
+def _sum(reading: Reading, numbers: set[int]) -> Wasted:
+    if not numbers:
+        return Wasted()
+    rounds = [round_ for round_ in reading.rounds if round_.number in numbers]
+    tokens = [
+        (round_.tokens_in or 0) + (round_.tokens_out or 0)
+        for round_ in rounds
+        if round_.tokens_in is not None or round_.tokens_out is not None
+    ]
+    costs = [round_.cost for round_ in rounds if round_.cost is not None]
+    times = [round_.duration_ms for round_ in rounds if round_.duration_ms is not None]
+    return Wasted(
+        rounds=tuple(sorted(numbers)),
+        tokens=sum(tokens) if tokens else None,
+        cost=sum(costs, Decimal(0)) if costs else None,
+        seconds=sum(times) / 1000 if times else None,
+    )
