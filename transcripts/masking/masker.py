@@ -1,0 +1,182 @@
+"""Masks one run's texts: finds secrets, names them, and remembers them for the rest of the run."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from transcripts.masking import engine
+from transcripts.masking.budget import Budget
+from transcripts.masking.errors import MaskingError, OutOfTimeError
+from transcripts.masking.finding import Found, find
+from transcripts.masking.placeholders import RunKey
+from transcripts.masking.records import mapped
+from transcripts.masking.render import quoted_at, rendered, widened
+from transcripts.masking.rulefiles import rule_set
+from transcripts.masking.spans import Hit, Rank, merged
+from transcripts.masking.types import MaskedRun, MaskedText, MaskReceipt, masked_text
+from transcripts.masking.views import canonical
+from transcripts.record import RunRecord
+
+# Masking is repeated until nothing more is found, at most this often; then the whole text is
+# masked.
+ROUNDS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedSpan:
+    """A place in the input, in characters, the rule that found it, and what stands there now."""
+
+    start: int
+    end: int
+    rule: str
+    placeholder: str
+
+
+@dataclass(slots=True)
+class _Done:
+    """A masked text and how it came about."""
+
+    text: str
+    spans: list[MaskedSpan] = field(default_factory=list)
+
+
+class Masker:
+    """Masks the texts of one run. Cheap to make: the engine is shared by the process.
+
+    `key` is the master key (at least 16 bytes, `ValueError` otherwise). `known` are digests of
+    secrets that earlier deliveries of this run brought, with their families; `known` of the object
+    has the new ones added, to be stored with the run. `allowed` are digests of values that the
+    project says are no secrets (`RunKey.allowed_digest`).
+
+    Every method raises `MaskingError` when a text cannot be masked; nothing of it may be stored
+    then.
+    """
+
+    def __init__(
+        self,
+        *,
+        key: bytes,
+        project: str,
+        run: str,
+        known: Mapping[str, str] | None = None,
+        allowed: Collection[str] = (),
+    ) -> None:
+        self._key = RunKey.derive(master=key, project=project, run=run)
+        self._known: dict[str, str] = dict(known or {})
+        self._allowed = frozenset(allowed)
+        self._hits: dict[str, int] = {}
+        self._memo: dict[str, MaskedText] = {}
+
+    @property
+    def known(self) -> Mapping[str, str]:
+        """Digests of the secrets seen so far, with their families; holds no plain text."""
+        return dict(self._known)
+
+    @property
+    def receipt(self) -> MaskReceipt:
+        """The rule set, and hits by rule over all that was masked so far."""
+        return MaskReceipt(rule_set(), dict(sorted(self._hits.items())))
+
+    def text(self, value: str) -> MaskedText:
+        """`value` with its secrets replaced. JSON is read as JSON and stays it."""
+        return self._masked(value, as_json=False)
+
+    def json_text(self, value: str) -> MaskedText:
+        """JSON text with its secrets replaced, still JSON; broken JSON is masked as text."""
+        return self._masked(value, as_json=True)
+
+    def run(self, record: RunRecord) -> MaskedRun:
+        """The run with every text masked: content, ids, names, labels, keys and values."""
+        return MaskedRun(mapped(record, self.text, self.json_text), self.receipt)
+
+    def spans(self, value: str) -> tuple[MaskedText, list[MaskedSpan]]:
+        """`value` masked, with the places in it that were replaced."""
+        done = self._mask(value, as_json=False)
+        return masked_text(done.text), done.spans
+
+    def _masked(self, value: str, *, as_json: bool) -> MaskedText:
+        if isinstance(value, MaskedText):
+            return value
+        kept = self._memo.get(value)
+        if kept is None:
+            kept = self._memo[value] = masked_text(self._mask(value, as_json=as_json).text)
+        return kept
+
+    def _mask(self, value: str, *, as_json: bool) -> _Done:
+        try:
+            return self._stable(value)
+        except OutOfTimeError:
+            return self._whole(value, "unscanned", as_json=as_json)
+        except MaskingError:
+            raise
+        except Exception as error:
+            # The message of another error may quote the text, so it does not go on.
+            raise MaskingError(f"masking failed: {type(error).__name__}") from None
+
+    def _stable(self, value: str) -> _Done:
+        """Mask until another pass finds nothing, so that masking the result changes nothing."""
+        engine.load()  # outside the budget: the first load may compile the rules
+        budget = Budget(len(value))
+        found = self._admitted(value, find(value, budget))
+        if not found.hits:
+            return _Done(value)
+        hits = found.hits
+        for _ in range(ROUNDS):
+            placeholders = self._named(value, hits)
+            written = {
+                hit: quoted_at(placeholder, hit.start, found.numbers)
+                for hit, placeholder in placeholders.items()
+            }
+            view = rendered(value, hits, written)
+            again = self._admitted(view.text, find(view.text, budget)).hits
+            if not again:
+                self._count(hits)
+                spans = [MaskedSpan(h.start, h.end, h.rule, placeholders[h]) for h in hits]
+                return _Done(view.text, spans)
+            more = [
+                Hit(start, end, hit.rule, hit.family, hit.rank)
+                for hit in again
+                for start, end in view.to_raw(hit.start, hit.end)
+            ]
+            hits = widened(merged([*hits, *more]), found.numbers)
+        return self._whole(value, "unstable", as_json=False)
+
+    def _admitted(self, text: str, found: Found) -> Found:
+        """What was found without what the project allows, numbers whole."""
+        hits = found.hits
+        if self._allowed:
+            hits = [h for h in hits if not self._is_allowed(text[h.start : h.end])]
+        return Found(widened(hits, found.numbers), found.numbers)
+
+    def _is_allowed(self, value: str) -> bool:
+        return self._key.allowed_digest(canonical(value)) in self._allowed
+
+    def _named(self, value: str, hits: list[Hit]) -> dict[Hit, str]:
+        """The placeholder of each hit; a secret seen before keeps its family."""
+        placeholders = {}
+        for hit in hits:
+            secret = canonical(value[hit.start : hit.end])
+            digest = self._key.digest(secret)
+            family = self._known.setdefault(digest, hit.family)
+            placeholders[hit] = self._key.placeholder(family, secret)
+        return placeholders
+
+    def _count(self, hits: list[Hit]) -> None:
+        for hit in hits:
+            self._hits[hit.rule] = self._hits.get(hit.rule, 0) + 1
+
+    def _whole(self, value: str, family: str, *, as_json: bool) -> _Done:
+        """The text masked as a whole: it took too long, or does not come to rest."""
+        hit = Hit(0, len(value), family, family, Rank.WHOLE)
+        placeholder = self._key.placeholder(family, value)
+        self._count([hit])
+        text = f'"{placeholder}"' if as_json else placeholder
+        return _Done(text, [MaskedSpan(0, len(value), family, placeholder)])
+
+
+def mask_spans(text: str) -> list[MaskedSpan]:
+    """Where the secrets of `text` are; the placeholders' ids are of this call alone."""
+    return Masker(key=secrets.token_bytes(32), project="", run="").spans(text)[1]

@@ -1,0 +1,45 @@
+"""The rule files of this package, and the version of the set that each run's receipt names."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from transcripts.masking.engine import ENGINE_VERSION
+from transcripts.masking.fold import pattern
+
+FOLDER: Final = Path(__file__).parent / "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class TextRule:
+    """One pattern rule. `must` and `must_not` are texts that the tests try it on."""
+
+    id: str
+    family: str
+    pattern: Any
+    check: str
+    must: str
+    must_not: str
+
+
+@cache
+def text_rules(name: str) -> tuple[TextRule, ...]:
+    """The rules of `rules/<name>.toml`, compiled."""
+    with (FOLDER / f"{name}.toml").open("rb") as file:
+        listed = tomllib.load(file)["rule"]
+    return tuple(TextRule(**{**rule, "pattern": pattern(rule["pattern"])}) for rule in listed)
+
+
+@cache
+def rule_set() -> str:
+    """The rule set's version: `1-kf1.5.0-8hex`; the end changes with any byte of a rule file."""
+    digest = hashlib.sha256()
+    for path in sorted(FOLDER.iterdir()):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    number = (FOLDER / "VERSION").read_text().strip()
+    return f"{number}-kf{ENGINE_VERSION}-{digest.hexdigest()[:8]}"

@@ -1,0 +1,82 @@
+"""Whether a value under a telling name is a secret, or a stand-in, code, or plain speech."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from transcripts.masking.names import Strength
+from transcripts.masking.placeholders import PLACEHOLDER
+
+# What stands where a secret would be: templates, environment look-ups, and words of documentation.
+STAND_IN: Final = re.compile(
+    r"""(?ix) ^(?:
+      <[^<>]*> | \$\{.* | \{\{.* | \$\(.* | \$\{?[a-z_][a-z0-9_]*\}? | %[a-z_][a-z0-9_]*%
+    | @[a-z_]+@ | \{[\w.\s]*\} | \[[^\]]*\]? | \(.*\)? | &lt;.* | \#\{.*
+    | (.)\1{2,} | [*•.xX_\-]+ | x{4,}[\w-]*
+    | (?:the|an?|my|your|our)[-_\s].* | .*(?:[-_\s]here|_goes_here)
+    | (?:insert|enter|put|add|replace|set|use)[-_\s].*
+    | .*(?:your|my)[-_](?:api|secret|token|key|pass|access|password|client).*
+    | (?:some|any|example|sample|dummy|fake|mock|placeholder|redacted|masked|hidden|removed|omitted
+      |filtered|secret|obfuscated|censored|password|passwd|passwort|kennwort|pwd|token|key|apikey
+      |api[-_]key|value|values|credentials?|user|username)(?:[-_\s:].*)?
+    | null|none|nil|undefined|true|false|yes|no|on|off|empty|blank|void|n/?a|tbd|todo|unknown|unset
+    | unchanged|string|str|text|int|integer|number|bool|boolean|object|array|bytes|any|optional
+    | required|varchar.*|char.*
+    | (?:xxxxx?|aaaa+|abcde?f?g?h?\w*|foo|bar|baz|foobar|test|testing|1234567890|0123456789.*)
+    ) $"""
+)
+LOOK_UP: Final = re.compile(
+    r"(?i)environ|getenv|process\.env|import\.meta|secrets?\.|vault[:./]|config[.(\[]|settings\.|getpass|input\("
+    r"|params\[|request\.|self\.|this\.|args\.|\$\{|\{\{|%\(|\)s$"
+)
+IDENTIFIER: Final = re.compile(r"^[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*(?:[(\[].*)?$")
+PATH: Final = re.compile(r"^(?:[~.]{0,2}(?:/[a-z_.-]+)+/?|[A-Za-z]:\\[^\s]*)$")
+URL: Final = re.compile(r"^[a-z][a-z0-9+.-]*://[^@]*$", re.IGNORECASE)
+SPEECH: Final = re.compile(
+    r"(?i)(?:^|\s)(?:is|are|was|were|be|must|should|will|cannot|can't|not|the|too|and|or|of|to|for|with|your|my|please|at"
+    r"|least|required|invalid|incorrect|wrong|expired|missing|does|did|has|have|in|on|an?|from|ist|und|das|der|die|nicht"
+    r"|le|la|est|de|el|es|que|per|il|um|o|het|een)(?:\s|$)"
+)
+DIGIT: Final = re.compile(r"\d")
+LETTER: Final = re.compile(r"[^\W\d_]")
+SYMBOL: Final = re.compile(r"[^\w\s]")
+CODE_DIGITS: Final = re.compile(r"^#?\d{3,12}$")
+SHORTEST: Final = 3
+# Shortest value that a weak name makes a secret.
+WEAK_SHORTEST: Final = 8
+LONGEST: Final = 8192
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether `value` stands for a secret that is not there."""
+    bare = value.strip()
+    return bool(STAND_IN.match(bare[:200])) or bool(PLACEHOLDER.search(bare))
+
+
+def is_secret(value: str, strength: Strength, *, quoted: bool, numeric_ok: bool = False) -> bool:
+    """Whether `value` under a name of `strength` is a secret.
+
+    `quoted`: it stood in quotes or is a JSON string, so it is no word of code. `numeric_ok`: a few
+    digits alone count (a PIN, a one-time code).
+    """
+    if strength == Strength.NONE or not SHORTEST <= len(value) <= LONGEST:
+        return False
+    if is_stand_in(value) or LOOK_UP.search(value) or PATH.match(value) or URL.match(value):
+        return False
+    if strength == Strength.WEAK:
+        return _looks_random(value) or (numeric_ok and bool(CODE_DIGITS.match(value)))
+    if any(character.isspace() for character in value):
+        return quoted and not SPEECH.search(value) and len(value.split()) <= 8
+    if quoted:
+        return True
+    if IDENTIFIER.match(value):
+        return bool(DIGIT.search(value)) and "(" not in value and "[" not in value
+    return bool(DIGIT.search(value) or len(value) >= 6)
+
+
+def _looks_random(value: str) -> bool:
+    if any(character.isspace() for character in value) or len(value) < WEAK_SHORTEST:
+        return False
+    kinds = sum(bool(kind.search(value)) for kind in (DIGIT, LETTER, SYMBOL))
+    return bool(DIGIT.search(value)) and kinds >= 2

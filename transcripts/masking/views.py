@@ -1,0 +1,147 @@
+"""Other readings of a text, with maps back: what a person or a parser would see in it.
+
+A token with a zero-width space in it, written as HTML entities, percent-encoded or with `\\uXXXX`
+is still that token. Rules read the view; what they find is put back on the text as it came.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Final
+
+# Zero-width, bidi, soft hyphen, variation selectors, tags, and other characters that show nothing.
+INVISIBLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+)
+# What a view reads as one: one run of percent bytes, since UTF-8 needs several for one character.
+ENCODED: Final = re.compile(
+    rf"(?P<gone>[{INVISIBLE}]+)"
+    r"|(?P<entity>&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|(?:amp|lt|gt|quot|apos|nbsp|commat|colon|equals"
+    r"|sol|period|excl|num|dollar|percnt|lowbar|hyphen|ast|plus|quest|lpar|rpar|comma|semi|Tab|NewLine"
+    r"|auml|ouml|uuml|szlig|eacute|egrave|ccedil|ntilde|zwnj|zwj|shy));)"
+    r"|(?P<percent>(?:%[0-9a-fA-F]{2})+)"
+    r"|(?P<unicode>(?:\\u[0-9a-fA-F]{4})+)"
+    r"|(?P<hex>(?:\\x[0-9a-fA-F]{2})+)"
+    r"|(?P<escape>\\[nrtbf\"'/\\])"
+)
+# A cheap test in C that spares most texts the search above.
+MARKERS: Final = ("&", "%", "\\")
+ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+# Doubly encoded text (escaped JSON in a URL) takes two readings; more are not seen in transcripts.
+DEPTH: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """`length` characters of a view from `start`, made of `raw_length` characters of the text from
+    `raw`.
+
+    Equal lengths mean character for character; otherwise the whole stands for the whole.
+    """
+
+    start: int
+    length: int
+    raw: int
+    raw_length: int
+
+
+class View:
+    """A reading of a text. `bridging`: what lies between two pieces of one find belongs to it."""
+
+    __slots__ = ("_segments", "_starts", "bridging", "text")
+
+    def __init__(self, text: str, segments: list[Segment], *, bridging: bool) -> None:
+        self.text = text
+        self.bridging = bridging
+        self._segments = segments
+        self._starts = [segment.start for segment in segments]
+
+    def to_raw(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The places in the text of what the view shows at `[start, end)`, in order, none empty."""
+        places: list[tuple[int, int]] = []
+        index = max(0, bisect_right(self._starts, start) - 1)
+        while index < len(self._segments) and self._segments[index].start < end:
+            segment = self._segments[index]
+            index += 1
+            low = max(start, segment.start)
+            high = min(end, segment.start + segment.length)
+            if low >= high:
+                continue
+            if segment.length == segment.raw_length:
+                shift = segment.raw - segment.start
+                place = (low + shift, high + shift)
+            else:
+                place = (segment.raw, segment.raw + segment.raw_length)
+            if places and (self.bridging or places[-1][1] == place[0]):
+                places[-1] = (places[-1][0], max(places[-1][1], place[1]))
+            else:
+                places.append(place)
+        return places
+
+
+def decoded(text: str) -> View | None:
+    """The text with one layer of encodings undone, or None if there are none."""
+    if text.isascii() and not any(marker in text for marker in MARKERS):
+        return None
+    pieces: list[str] = []
+    segments: list[Segment] = []
+    at = raw = 0
+    for found in ENCODED.finditer(text):
+        plain = _plain(found)
+        if plain is None:
+            continue
+        start, end = found.span()
+        if start > raw:
+            pieces.append(text[raw:start])
+            segments.append(Segment(at, start - raw, raw, start - raw))
+            at += start - raw
+        if plain:
+            pieces.append(plain)
+            # Every encoding is longer than what it stands for, so this never reads as one to one.
+            segments.append(Segment(at, len(plain), start, end - start))
+            at += len(plain)
+        raw = end
+    if raw == 0:
+        return None
+    if raw < len(text):
+        pieces.append(text[raw:])
+        segments.append(Segment(at, len(text) - raw, raw, len(text) - raw))
+    return View("".join(pieces), segments, bridging=True)
+
+
+def canonical(value: str) -> str:
+    """The value behind its encodings, so that one secret has one id however it was written."""
+    for _ in range(DEPTH):
+        view = decoded(value)
+        if view is None:
+            break
+        value = view.text
+    return value
+
+
+def _plain(found: re.Match[str]) -> str | None:
+    """What the encoded piece stands for; None if for nothing readable."""
+    piece = found.group()
+    match found.lastgroup:
+        case "gone":
+            return ""
+        case "entity":
+            plain = html.unescape(piece)
+            return None if plain == piece else plain
+        case "percent":
+            return _utf8(bytes.fromhex(piece.replace("%", "")))
+        case "hex":
+            return _utf8(bytes.fromhex(piece.replace("\\x", "")))
+        case "unicode":
+            units = bytes.fromhex(piece.replace("\\u", ""))
+            return units.decode("utf-16-be", "replace")
+        case _:
+            return ESCAPES.get(piece[1], piece[1])
+
+
+def _utf8(encoded: bytes) -> str:
+    return encoded.decode("utf-8", "replace")
