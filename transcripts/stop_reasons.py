@@ -1,7 +1,8 @@
 """Raw stop labels of the services, and the plain one each of them means.
 
-The table (`stop_reasons.json`) was read from the enumerations of the services' own packages; each row says
-which package, version and file. A run-level label (provider `run:…`) says why a whole run ended.
+The table (`stop_reasons.json`) was read from the enumerations of the services' own packages; each
+row says which package, version and file. A run-level label (provider `run:…`) says why a whole run
+ended.
 """
 
 from __future__ import annotations
@@ -84,14 +85,13 @@ def stop_labels() -> tuple[StopLabel, ...]:
     return _table().labels
 
 
-def decide(
-    raw: str | None, *, provider: str = "", wants_tool: bool, refused: bool = False
-) -> Stop:
+def decide(raw: str | None, *, provider: str = "", wants_tool: bool, refused: bool = False) -> Stop:
     """Why a reply stopped, from its raw label and what it holds.
 
-    `wants_tool`: the reply holds a tool request that the caller must run. `refused`: the service blocked
-    the prompt, or the reply is marked as a refusal. Cut off, blocked, error and unknown labels win over
-    tool requests, which may be half-written then. `raw` None or blank: the format carries no label.
+    `wants_tool`: the reply holds a tool request that the caller must run. `refused`: the service
+    blocked the prompt, or the reply is marked as a refusal. Cut off, blocked, error and unknown
+    labels win over tool requests, which may be half-written then. `raw` None or blank: the format
+    carries no label.
     """
     if refused:
         return Stop.BLOCKED
@@ -102,7 +102,9 @@ def decide(
 
 
 def plain_label(raw: str, *, provider: str = "") -> Stop:
-    """The plain label of a raw one: the provider's own table first, then what all providers agree on."""
+    """The plain label of a raw one: the provider's own table first, then what all providers agree
+    on.
+    """
     table = _table()
     label = _ENUM_PREFIX.sub("", raw.strip(_QUOTES)).strip(_QUOTES)
     for candidate in (label, _undoubled(label), label.removeprefix(_PROTO_PREFIX)):
@@ -125,14 +127,17 @@ def _look_up(table: _Table, label: str, provider: str) -> Stop | None:
 def _numbered(table: _Table, label: str, provider: str) -> Stop | None:
     numeric = _NUMERIC.get(provider, provider)
     if not numeric.endswith(".numeric"):
-        if label not in _AGREED_NUMBERS:
+        google = _ALIASES.get(provider, provider) == "google.generate_content"
+        if not google or label not in _AGREED_NUMBERS:
             return None
         numeric = "google.vertex.numeric"
     return table.exact.get((numeric, label))
 
 
 def _undoubled(label: str) -> str:
-    """One copy of a label that chunk merging wrote several times (`STOPSTOP`); else the label itself."""
+    """One copy of a label that chunk merging wrote several times (`STOPSTOP`); else the label
+    itself.
+    """
     at = (label + label).find(label, 1)
     return label[:at] if 0 < at < len(label) else label
 

@@ -59,6 +59,8 @@ _ROUND_LINE_FIELDS = _ROUND_FIELDS | {"run_id"}
 # A round of a minimal log has one of these beside its number.
 _ROUND_MARKS = frozenset({"stop", "stop_raw", "calls", "reply"})
 _AT = re.compile(r"^(?P<error>.*?)(?: - at `(?P<key>key in )?(?P<field>[^`]*)`)?$", re.DOTALL)
+_REPLY_KEY = re.compile(r"reply:([1-9][0-9]{0,8})", re.ASCII)
+_RESULT_KEY = re.compile(r"result:([1-9][0-9]{0,8}):([0-9]{1,9})", re.ASCII)
 
 T = TypeVar("T", bound=Struct)
 
@@ -229,6 +231,8 @@ class _RunReader:
         self._path = path
         self._builder = RunBuilder(growing=False)
         self._keys: set[str] = set()
+        # The messages that an append refers to may have come before.
+        self._is_whole = any(round_.round == 1 for round_ in run.rounds)
 
     def read(self, run_id: str) -> RunRecord:
         run = self._run
@@ -332,9 +336,7 @@ class _RunReader:
             return None
         if native.messages is not None:
             raise FieldError(f"{path}.messages", "a round has either messages or input")
-        # The messages that an append refers to may have come before.
-        if self._run.rounds and min(r.round for r in self._run.rounds) == 1:
-            self._check_keys(native.input, path)
+        self._check_keys(native.input, path)
         return InputChange(
             added=_placed(native.input.added),
             dropped=_placed(native.input.dropped),
@@ -345,7 +347,13 @@ class _RunReader:
         for side in ("added", "dropped"):
             for index, placed in enumerate(getattr(change, side)):
                 key = placed if isinstance(placed, str) else placed.key
-                if key not in self._keys:
+                if key in self._keys:
+                    continue
+                reference = _named_reference(key)
+                if reference is not None:
+                    self._keys.add(key)
+                    self._builder.declare(reference)
+                elif self._is_whole:
                     raise FieldError(
                         f"{path}.input.{side}[{index}]", f'no message has the key "{key}"'
                     )
@@ -428,6 +436,15 @@ def _reference(message: NativeMessage) -> Message | None:
         number, index = message.result_of
         key = message.key or f"result:{number}:{index}"
         return Message(key, message.role, result_of=(number, index), named=True)
+    return None
+
+
+def _named_reference(key: str) -> Message | None:
+    """The message that a key like `reply:5` or `result:5:0` stands for."""
+    if reply := _REPLY_KEY.fullmatch(key):
+        return Message(key, "assistant", reply_of=int(reply[1]), named=True)
+    if result := _RESULT_KEY.fullmatch(key):
+        return Message(key, "tool", result_of=(int(result[1]), int(result[2])), named=True)
     return None
 
 
