@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.cases.case import case_from_run
-from analysis.cases.harness import Replay
+from analysis.cases.harness import Replay, Result
 from transcripts.importers import read_runs
 from transcripts.masking.types import MaskedRun, MaskReceipt
 from transcripts.record import RunRecord
@@ -85,9 +85,8 @@ def new_wrapper(replay: Replay, name: str, args: Any) -> str:
     try:
         return str(replay.call(name, args))
     except PermissionError:
-        return f"{name}: not done, no permission. Hand the ticket over with escalate_to_it_team."
-    except Exception as error:
-        return f"{name}: failed: {error}"
+        told = f"{name}: not done, no permission. Hand the ticket over with escalate_to_it_team."
+        return Result(told, is_error=True)
 
 
 def old_loop(replay: Replay, wrapper: Wrapper) -> None:
