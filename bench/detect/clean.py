@@ -10,7 +10,7 @@ from bench.detect.world import AGENTS, World
 from transcripts.record import RunLimits, RunRecord
 
 LOOKS_PER_RUN = (0, 1, 2, 2, 3, 4)
-LAST_LOOKS = ("handed_off",)
+LAST_LOOKS = ("handed_off", "ends_by_submit")
 DEFAULT_ROUNDS = 12
 
 Piece = Callable[[], None]
@@ -31,6 +31,8 @@ def clean_sketch(seed: int, index: int, agent: str, looks: list[str] | None = No
     world = World(seed, index, agent)
     if looks is None:
         looks = world.rng.sample(looks_for(agent), world.rng.choice(LOOKS_PER_RUN))
+    if set(LAST_LOOKS) <= set(looks):
+        looks.remove(LAST_LOOKS[-1])
     world.sketch.looks = sorted(looks)
     middle = [name for name in looks if name not in LAST_LOOKS]
     pieces = FLOWS[agent](world)
@@ -46,8 +48,9 @@ def clean_sketch(seed: int, index: int, agent: str, looks: list[str] | None = No
 
 def _close(world: World, looks: list[str]) -> None:
     sketch = world.sketch
-    if "handed_off" in looks:
-        LOOKS["handed_off"][0](world)
+    last = [name for name in LAST_LOOKS if name in looks]
+    if last:
+        LOOKS[last[0]][0](world)
     else:
         world.add(reply=world.say("report" if world.agent == "research" else "final"))
     if len(sketch.steps) > DEFAULT_ROUNDS or world.rng.random() < 0.3:

@@ -28,7 +28,7 @@ At = tuple[int, int | None]
 FIRST_INJECTED = 100_000
 """Indexes of the sketches that are broken start here, so that no clean control is among them."""
 TRIES = 400
-NOT_BROKEN = {"handed_off", "sub_agent_in_the_same_log"}
+NOT_BROKEN = {"handed_off", "ends_by_submit", "sub_agent_in_the_same_log"}
 """For controls only: a hand-over makes up for any fault, and a helper's rounds stay whole."""
 AFTERMATHS = ("press_on", "retry", "give_up", "recover", "hand_off", "tell")
 SETTLED_AFTER = 2
@@ -158,12 +158,17 @@ def press_on(broken: Break, place: tuple[int, int], after: int) -> None:
         broken.also |= {"claimed_success", "no_effect"}
 
 
-def aftermath(broken: Break, place: tuple[int, int], good: str | None) -> int | None:
+def aftermath(
+    broken: Break,
+    place: tuple[int, int],
+    good: str | None,
+    right: dict[str, Any] | None = None,
+) -> int | None:
     """Let the run go on from a broken call; returns the round in which it recovered, or None.
 
-    `good` is what the call would have answered. Some runs get it from a second try, with the rest
-    as it was; some hand over to a person, or tell the person, who answers. The others try again in
-    vain, give up, or go on without it.
+    `good` is what the call would have answered, `right` the arguments that it should have had. Some
+    runs get it from a second try, with the rest as it was; some hand over to a person, or tell the
+    person, who answers. The others try again in vain, give up, or go on without it.
     """
     number, _ = place
     call = broken.at(place)
@@ -172,7 +177,7 @@ def aftermath(broken: Break, place: tuple[int, int], good: str | None) -> int | 
     if how == "recover" and good is not None:
         fixed = CallSketch(
             call.name,
-            call.args,
+            call.args if right is None else right,
             good,
             call.role,
             _unflagged(call),

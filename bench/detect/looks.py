@@ -227,6 +227,59 @@ def empty_then_other_words(world: World) -> None:
     world.add(world.call("search", world.words["thing"], world.hits()))
 
 
+@look()
+def speaks_of_no_error(world: World) -> None:
+    """Good news in the words of bad news, and numbers that look like status codes."""
+    for text in world.rng.sample(world.pool["results"]["no_errors"], 2):
+        world.add(world.call("device", world.new_id(), text))
+
+
+@look("helpdesk", "ops")
+def hits_on_errors(world: World) -> None:
+    """Help articles about errors are what was searched for."""
+    hits = world.shuffled(world.pool["results"]["error_hits"])
+    world.add(world.call("search", f"{world.words['thing']} message", "\n\n".join(hits)))
+
+
+@look("helpdesk", "booking")
+def record_about_an_error(world: World) -> None:
+    """A ticket that tells of an error is read, and reading it went well."""
+    text = world.rng.choice(world.pool["results"]["error_records"])
+    world.add(world.call("person", world.new_id(), text))
+
+
+@look()
+def read_again_after_another_change(world: World) -> None:
+    """A thing reads the same before and after something else was changed."""
+    subject = world.new_id()
+    name, _ = world.tool("device")
+    result = world.render(name, world.device_record())
+    world.add(world.call("device", subject, result))
+    world.add(world.call("note", world.id, world.fill("Entry {number} written to {id}."), text="a"))
+    world.add(world.call("device", subject, result))
+
+
+@look()
+def many_searches(world: World) -> None:
+    """Six searches for six things, each with hits of its own."""
+    for thing in world.rng.sample(world.pool["things"], 6):
+        world.add(world.call("search", f"{thing} {world.words['place']}", world.hits()))
+
+
+@look("coding")
+def edit_and_test(world: World) -> None:
+    """Change and test by turns, with fewer failures each time: work, not a loop."""
+    target = world.words["module"]
+    for left in (3, 2, 1):
+        edit = world.call("change", target, "", state=f"step {left}")
+        edit.result = f"{target}: replaced 1 block ({left})"
+        world.add(edit)
+        world.add(world.call("test", target, f"{left} failed, {12 - left} passed in 0.4s"))
+        _allow(world, "failed_result", "hidden_error")
+    world.add(world.call("change", target, f"{target}: replaced 1 block (0)", state="step 0"))
+    world.add(world.call("test", target, world.rng.choice(world.pool["results"]["tests_green"])))
+
+
 @look("coding")
 def red_then_green(world: World) -> None:
     target = world.words["module"]
@@ -283,6 +336,14 @@ def asked_again(world: World) -> None:
     world.add(reply=world.say("final")).answer = world.say("follow_ups")
     name, _ = world.tool("device")
     world.add(world.call("device", world.new_id(), world.render(name, world.device_record())))
+
+
+@look("coding")
+def ends_by_submit(world: World) -> None:
+    """The work is over with a call that says so, and the sender says that the run finished."""
+    name = world.silent_tool("submit", "")
+    world.add(CallSketch(name, {}, "", "silent"))
+    world.sketch.ending = Ending.FINISHED
 
 
 @look()

@@ -10,7 +10,7 @@ from bench.detect.inject import Case, cases, load_faults, related
 from bench.detect.looks import LOOKS
 from bench.detect.sketch import record
 from bench.detect.world import load_pool
-from transcripts.record import RunRecord, Stop, completeness
+from transcripts.record import ENDED_BY_ITSELF, RunRecord, completeness
 
 TUNING, REPORTING = 2, 1
 PER_KIND = 6
@@ -38,7 +38,7 @@ def test_clean_runs_are_whole(seed: int):
         assert state.complete
         assert state.missing_stops in (0, len(run.rounds))
         assert [r.number for r in run.rounds] == list(range(1, len(run.rounds) + 1))
-        assert run.rounds[-1].stop is Stop.FINISHED
+        assert run.ending in ENDED_BY_ITSELF
         assert all(call.result is not None for r in run.rounds for call in r.calls)
 
 

@@ -48,9 +48,7 @@ def invalid_arguments(broken: Break) -> Expected | None:
         call,
         broken.pick("errors", "bad_args").replace("{detail}", broken.pick("errors", "detail")),
     )
-    recovered = aftermath(broken, place, good)
-    if recovered is not None:
-        broken.sketch.steps[recovered - 1].calls[0].args = right
+    recovered = aftermath(broken, place, good, right)
     return Expected("invalid_arguments", (place,), place[0], SPEAKS_OF_FAILURE, recovered, variant)
 
 
