@@ -1,10 +1,14 @@
-"""What we think of a run: its verdict and findings, made by the detectors and replaced by each analysis."""
+"""What we think of a run: its verdict and findings, made by the detectors and replaced by each
+analysis.
+"""
 
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
+from analysis.choices import Severity, VerdictKind
 from transcripts.fields import MaskedJSONField, MaskedTextField
 from transcripts.models import Run
 
@@ -12,8 +16,10 @@ from transcripts.models import Run
 class Verdict(models.Model):
     """The one sentence on a run, and its first odd round.
 
-    `kind` is a branch of the chart (`analysis.choices.VerdictKind`). `strip` is one character per cell of the
-    run list's small map (see `analysis.strip`). `errors` maps a detector that raised to its error's type.
+    `kind` is a branch of the chart (`analysis.choices.VerdictKind`). `strip` is one character per
+    cell of the run list's small map (see `analysis.strip`). `took_ms` is how long the detectors
+    read, `stale_since` is set while a live run has rounds that they have not read. `errors` maps a
+    detector that raised to its error's type.
     """
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="verdict")
@@ -21,6 +27,7 @@ class Verdict(models.Model):
     flagged = models.BooleanField()
     sentence = MaskedTextField()
     odd_round = models.PositiveIntegerField(null=True, blank=True)
+    odd_call = models.PositiveIntegerField(null=True, blank=True)
     odd_detector = models.CharField(max_length=40, blank=True)
     odd_tool = MaskedTextField(blank=True)
     odd_why = MaskedTextField(blank=True)
@@ -30,10 +37,25 @@ class Verdict(models.Model):
     errors = models.JSONField(default=dict)
     suite = models.CharField(max_length=40)
     analysed_at = models.DateTimeField(default=timezone.now)
+    took_ms = models.FloatField(default=0)
+    stale_since = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("-analysed_at",)
-        indexes = (models.Index(fields=("flagged",), name="verdict_flagged"),)
+        indexes = (
+            models.Index(fields=("run",), name="verdict_flagged", condition=Q(flagged=True)),
+            models.Index(
+                fields=("stale_since",),
+                name="verdict_stale",
+                condition=Q(stale_since__isnull=False),
+            ),
+        )
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(kind__in=[kind.value for kind in VerdictKind]),
+                name="verdict_kind_known",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.sentence}"
@@ -42,7 +64,8 @@ class Verdict(models.Model):
 class Finding(models.Model):
     """One detector's claim about a run, with its place and evidence; never edited.
 
-    `order` counts from 0 by round, call and detector. `evidence` lists {"round", "call"}. `values` holds what was compared.
+    `order` counts from 0 by round, call and detector. `evidence` lists {"round", "call"}. `values`
+    holds what was compared.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="findings", db_index=False)
@@ -64,7 +87,13 @@ class Finding(models.Model):
 
     class Meta:
         ordering = ("run", "order")
-        constraints = (models.UniqueConstraint(fields=("run", "order"), name="finding_order_once"),)
+        constraints = (
+            models.UniqueConstraint(fields=("run", "order"), name="finding_order_once"),
+            models.CheckConstraint(
+                condition=Q(severity__in=[severity.value for severity in Severity]),
+                name="finding_severity_known",
+            ),
+        )
         indexes = (models.Index(fields=("detector", "run"), name="finding_by_detector"),)
 
     def __str__(self) -> str:

@@ -1,18 +1,20 @@
 """Who may do what: the one place that answers, for pages and API alike.
 
-Nobody reads without a membership. What a person may not even know of answers 404; what they may see
-but not do answers 403.
+Nobody reads without a membership. What a person may not even know of answers 404; what they may
+see but not do answers 403.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from django.core.exceptions import PermissionDenied
+from django.http import Http404
 
 from transcripts.choices import Role
-from transcripts.models import Project, Run, User
+from transcripts.models import Membership, Project, Run, User
 
 
 class May(StrEnum):
@@ -57,3 +59,36 @@ class Reader:
     def may_read(self, run: Run) -> bool:
         """Whether this person may read the run's transcript."""
         return self.may(May.READ_TRANSCRIPTS) and (self.restricted or not run.restricted)
+
+    def require_read(self, run: Run) -> None:
+        """Raise `PermissionDenied` (403) unless this person may read the run's transcript.
+
+        No secret is given away by it: every member sees the run in the list, with its verdict.
+        """
+        self.require(May.READ_TRANSCRIPTS)
+        if not self.may_read(run):
+            raise PermissionDenied("This run is restricted to readers who are named for it.")
+
+
+def memberships_of(user: User) -> list[Membership]:
+    """The person's memberships with their projects, by name; none for who was switched off."""
+    if not (user.is_authenticated and user.is_active):
+        return []
+    found = Membership.objects.filter(user=user).select_related("project")
+    return list(found.order_by("project__name", "project__slug"))
+
+
+def reader_for(user: User, slug: str, memberships: Sequence[Membership] | None = None) -> Reader:
+    """The person as a reader of the project; 404 without a membership, whether it exists or not."""
+    for membership in memberships_of(user) if memberships is None else memberships:
+        if membership.project.slug == slug:
+            return Reader(membership.project, user, membership.role, membership.restricted)
+    raise Http404("No such project, or you are not a member of it.")
+
+
+def run_for(project: Project, pk: int, *related: str) -> Run:
+    """A run of the project, with what hangs on it one to one; 404 for any other."""
+    try:
+        return Run.objects.select_related(*related).get(project=project, pk=pk)
+    except Run.DoesNotExist:
+        raise Http404("No such run in this project.") from None

@@ -146,6 +146,7 @@ class Delivery(models.Model):
     body = models.BinaryField()
     size = models.PositiveBigIntegerField(help_text="Bytes after decompression.")
     received_at = models.DateTimeField(default=timezone.now)
+    queued_at = models.DateTimeField(default=timezone.now)
     claimed_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -159,7 +160,7 @@ class Delivery(models.Model):
         indexes = (
             models.Index(fields=("project", "-received_at", "-id"), name="delivery_by_arrival"),
             models.Index(
-                fields=("received_at",),
+                fields=("queued_at",),
                 name="delivery_waiting",
                 condition=Q(state=DeliveryState.ACCEPTED),
             ),

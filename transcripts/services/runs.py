@@ -11,7 +11,7 @@ from django.utils import timezone
 from transcripts.choices import Ending
 from transcripts.keys import lock_number, masking_key
 from transcripts.masking import Masker
-from transcripts.masking.types import MaskedRun, MaskedText
+from transcripts.masking.types import MaskedRun
 from transcripts.models import Project, Run
 from transcripts.record import RunRecord
 from transcripts.services.content import Arrived, Content, storable
@@ -42,8 +42,7 @@ class StoreOutcome:
     ones.
     """
 
-    run_pk: int
-    run_id: MaskedText
+    run: Run
     created: bool
     new: int
     folded: int
@@ -116,14 +115,22 @@ def run_store(
     run.updated_at = timezone.now()
     run.save()
     return StoreOutcome(
-        run_pk=run.pk,
-        run_id=run.run_id,
+        run=run,
         created=created,
         new=len(changes.new),
         folded=changes.folded,
         replaced=changes.replaced,
         late=late,
     )
+
+
+def run_locked(*, pk: int) -> Run | None:
+    """The run under the lock that `run_store` takes, until the transaction ends; None: it is gone."""
+    digest = Run.objects.filter(pk=pk).values_list("digest", flat=True).first()
+    if digest is None:
+        return None
+    _lock(bytes(digest))
+    return Run.objects.filter(pk=pk).first()
 
 
 def run_delete(*, run: Run) -> None:
@@ -133,10 +140,14 @@ def run_delete(*, run: Run) -> None:
 
 def _locked(project: Project, digest: bytes) -> Run:
     """The run under a lock that one transaction at a time holds; not yet saved when there is none."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", (lock_number(digest),))
+    _lock(digest)
     found = Run.objects.filter(project=project, digest=digest).first()
     return found or Run(project=project, digest=digest)
+
+
+def _lock(digest: bytes) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", (lock_number(digest),))
 
 
 def _refuse_numbers(record: RunRecord) -> None:

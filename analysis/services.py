@@ -1,0 +1,151 @@
+"""Every write of what we think of a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from analysis.detectors.base import Finding as Found
+from analysis.models import Finding, Verdict
+from analysis.suite import Analysis, analyse, suite_version
+from analysis.wasted import Wasted
+from transcripts.choices import Ending
+from transcripts.masking.types import MaskedRun, MaskedText, derived_text
+from transcripts.models import Run
+from transcripts.selectors.record import run_record
+from transcripts.services.runs import run_locked
+
+# A live run is read again at most once a second, and never for more than a tenth of the time.
+LIVE_INTERVAL = timedelta(seconds=1)
+REST_FACTOR = 10
+DETECTOR_LENGTH = 40
+
+
+def run_analyse(*, run: Run) -> Verdict:
+    """Let all detectors read the run, and put verdict and findings in the place of those before.
+
+    Needs a transaction that holds the run's lock, as after `run_store`.
+    """
+    started = time.perf_counter()
+    masked = run_record(run=run)
+    analysis = analyse(masked.record)
+    verdict = _verdict(run, masked, analysis)
+    verdict.took_ms = (time.perf_counter() - started) * 1000
+    verdict.save(force_insert=not Verdict.objects.filter(run=run).exists())
+    Finding.objects.filter(run=run).delete()
+    Finding.objects.bulk_create(
+        _finding(run, masked, order, found) for order, found in enumerate(analysis.findings)
+    )
+    return verdict
+
+
+def run_analyse_or_wait(*, run: Run) -> datetime | None:
+    """Read the run now, or, where it is live and was just read, mark it; returns when it is due
+    then.
+    """
+    due = _due(run)
+    if due is None:
+        run_analyse(run=run)
+        return None
+    Verdict.objects.filter(run=run, stale_since=None).update(stale_since=timezone.now())
+    return due
+
+
+def stale_run_analyse(*, run_pk: int) -> bool:
+    """Read a marked run; False where it was read in the meantime, or is gone. Safe to run twice."""
+    with transaction.atomic():
+        run = run_locked(pk=run_pk)
+        if run is None or not Verdict.objects.filter(run=run, stale_since__isnull=False).exists():
+            return False
+        run_analyse(run=run)
+    return True
+
+
+def stale_runs(*, older_than: timedelta, limit: int = 500) -> list[int]:
+    """Marked runs whose reading is overdue, the oldest first."""
+    late = Verdict.objects.filter(stale_since__lt=timezone.now() - older_than)
+    return list(late.order_by("stale_since", "pk").values_list("pk", flat=True)[:limit])
+
+
+def _due(run: Run) -> datetime | None:
+    """When a live run that was just read may be read again; None: now."""
+    if run.ending != Ending.OPEN:
+        return None
+    last = Verdict.objects.filter(run=run).values_list("analysed_at", "took_ms").first()
+    if last is None:
+        return None
+    analysed_at, took_ms = last
+    rest = max(LIVE_INTERVAL, timedelta(milliseconds=took_ms * REST_FACTOR))
+    due: datetime = analysed_at + rest
+    return due if due > timezone.now() else None
+
+
+def _verdict(run: Run, masked: MaskedRun, analysis: Analysis) -> Verdict:
+    verdict, odd = analysis.verdict, analysis.verdict.first_odd
+    return Verdict(
+        run=run,
+        kind=verdict.kind.value,
+        flagged=verdict.flagged,
+        sentence=derived_text(verdict.sentence, masked),
+        odd_round=odd.round if odd else None,
+        odd_call=odd.call if odd else None,
+        odd_detector=odd.detector if odd else "",
+        odd_tool=derived_text(odd.tool, masked) if odd else "",
+        odd_why=derived_text(odd.why, masked) if odd else "",
+        recovered_at=odd.recovered_at if odd else None,
+        strip=analysis.strip,
+        wasted=_wasted(analysis.wasted),
+        errors=analysis.errors,
+        suite=suite_version(),
+    )
+
+
+def _finding(run: Run, masked: MaskedRun, order: int, found: Found) -> Finding:
+    return Finding(
+        run=run,
+        order=order,
+        detector=found.detector[:DETECTOR_LENGTH],
+        version=found.version,
+        severity=found.severity.value,
+        odd=found.odd,
+        round=found.round,
+        to_round=found.to_round,
+        call=found.call,
+        tool=derived_text(found.tool, masked),
+        why=derived_text(found.why, masked),
+        cause=derived_text(found.cause, masked),
+        fix=derived_text(found.fix, masked),
+        evidence=[{"round": place.round, "call": place.call} for place in found.evidence],
+        values=_derived(found.values, masked),
+        recovered_at=found.recovered_at,
+    )
+
+
+def _wasted(wasted: Wasted) -> dict[str, Any]:
+    return {
+        "rounds": len(wasted.rounds),
+        "tokens": wasted.tokens,
+        "cost": None if wasted.cost is None else str(wasted.cost),
+        "seconds": wasted.seconds,
+    }
+
+
+def _derived(value: Any, masked: MaskedRun) -> Any:
+    """A detector's compared values as JSON, its texts marked as made of masked ones."""
+    if isinstance(value, MaskedText):
+        return value
+    if isinstance(value, str):
+        return derived_text(value, masked)
+    if isinstance(value, Mapping):
+        return {str(name): _derived(part, masked) for name, part in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_derived(part, masked) for part in value]
+    if isinstance(value, Decimal):
+        return derived_text(str(value), masked)
+    return value

@@ -1,0 +1,39 @@
+"""Deliveries: the list of a project, and one by its receipt."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q
+
+from transcripts.choices import DeliveryState
+from transcripts.models import Delivery, Project
+
+Place = tuple[datetime, UUID]
+
+
+def delivery_list(
+    *,
+    project: Project,
+    state: DeliveryState | None = None,
+    before: Place | None = None,
+    limit: int = 50,
+) -> list[Delivery]:
+    """Deliveries newest first, without their bodies. `before`: arrival and id of the last one
+    seen.
+    """
+    found = Delivery.objects.filter(project=project).defer("body")
+    if state is not None:
+        found = found.filter(state=state)
+    if before is not None:
+        at, pk = before
+        found = found.filter(Q(received_at__lt=at) | Q(received_at=at, pk__lt=pk))
+    found = found.select_related("api_key", "user")
+    return list(found.order_by("-received_at", "-pk")[:limit])
+
+
+def delivery_by_receipt(*, project: Project, receipt: UUID) -> Delivery | None:
+    """One delivery of the project, without its body."""
+    found = Delivery.objects.filter(project=project, pk=receipt).defer("body")
+    return found.select_related("api_key", "user").first()
