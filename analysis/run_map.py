@@ -1,0 +1,172 @@
+"""The map of a run: where its rounds stand on a line of fixed size, as numbers for an SVG. Pure.
+
+Across, one unit is one cell and the drawing is stretched to the page's width; so any length of run
+takes
+the same few elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from transcripts.selectors.pages import Bin
+
+MAX_CELLS = 120
+MAX_STRETCHES = 40
+# Of a cell's width; the rest is the gap to the next.
+CELL_WIDTH = 0.86
+# Percent of the width that a label keeps free for itself; below it labels would run into each
+# other.
+LABEL_ROOM = 17.0
+NUMBER_ROOM = 2.6
+TONE_ORDER = ("odd", "breach", "fault", "lead")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A round that the map names. `tone` is `odd`, `fault`, `breach` or `lead`."""
+
+    round: int
+    tone: str
+    label: str
+    through: bool = False
+
+
+@dataclass(frozen=True)
+class PlacedMark:
+    """A mark at `x` percent from the left. `label` is empty where the next mark leaves no room for
+    it.
+    """
+
+    mark: Mark
+    x: float
+    label: str
+    at_end: bool
+
+
+@dataclass(frozen=True)
+class RunMap:
+    """What the template draws. Paths are in cells across and 0 to 10 down; x of rectangles in
+    percent.
+    """
+
+    cells: int
+    per_cell: int
+    last: int
+    paths: tuple[tuple[str, str], ...]
+    hatched: tuple[tuple[float, float], ...]
+    marks: tuple[PlacedMark, ...]
+    tokens_path: str
+    window_y: float | None
+    tokens_top: int | None
+    stops: tuple[str, ...]
+    worst: tuple[int, ...]
+
+
+def run_map(
+    *,
+    bins: Sequence[Bin],
+    last: int,
+    per_cell: int,
+    marks: Sequence[Mark],
+    repeats: Iterable[tuple[int, int]],
+    context_window: int | None,
+) -> RunMap:
+    """The map of a run whose last round is `last`, with `per_cell` rounds a cell."""
+    cells = max(1, -(-last // per_cell))
+    tones = _cell_tones(bins, marks, per_cell)
+    paths: dict[str, list[str]] = {}
+    for cell, tone in tones.items():
+        tall = tone not in ("wants_tool", "finished")
+        y, height = (0, 10) if tall else (1.5, 7)
+        paths.setdefault(tone, []).append(
+            f"M{cell + 0.07:g} {y}h{CELL_WIDTH}v{height}h-{CELL_WIDTH}z"
+        )
+    top = max((bin_.tokens for bin_ in bins if bin_.tokens), default=None)
+    ceiling = max(top or 0, context_window or 0)
+    return RunMap(
+        cells=cells,
+        per_cell=per_cell,
+        last=last,
+        paths=tuple((tone, "".join(parts)) for tone, parts in sorted(paths.items())),
+        hatched=_hatched(repeats, last, per_cell, cells),
+        marks=_placed(marks, per_cell, cells),
+        tokens_path=_tokens_path(bins, per_cell, ceiling),
+        window_y=None if not (top and context_window) else 1.0,
+        tokens_top=top,
+        stops=tuple(dict.fromkeys(bin_.stop for bin_ in bins)),
+        worst=_worst(bins, marks, per_cell, cells),
+    )
+
+
+def _cell_tones(bins: Sequence[Bin], marks: Sequence[Mark], per_cell: int) -> dict[int, str]:
+    """The worst of each cell's rounds: a finding's severity, else its stop reason."""
+    tones = {(bin_.first - 1) // per_cell: bin_.stop for bin_ in bins}
+    best: dict[int, str] = {}
+    for mark in marks:
+        cell = (mark.round - 1) // per_cell
+        if cell not in best or TONE_ORDER.index(mark.tone) < TONE_ORDER.index(best[cell]):
+            best[cell] = mark.tone
+    # A lead is worth a look, not a colour of its own over what the round did.
+    tones.update({cell: tone for cell, tone in best.items() if tone != "lead"})
+    return tones
+
+
+def _worst(
+    bins: Sequence[Bin], marks: Sequence[Mark], per_cell: int, cells: int
+) -> tuple[int, ...]:
+    """For each cell the round that a click goes to: its worst mark, else its first round."""
+    worst = [cell * per_cell + 1 for cell in range(cells)]
+    for mark in sorted(marks, key=lambda mark: (-TONE_ORDER.index(mark.tone), -mark.round)):
+        cell = (mark.round - 1) // per_cell
+        if cell < cells:
+            worst[cell] = mark.round
+    return tuple(worst)
+
+
+def _hatched(
+    repeats: Iterable[tuple[int, int]], last: int, per_cell: int, cells: int
+) -> tuple[tuple[float, float], ...]:
+    """Stretches of cells that repeat, joined where they touch, as left and width in percent."""
+    stretches: list[list[int]] = []
+    for first, until in sorted(repeats):
+        left = (first - 1) // per_cell
+        right = (min(until, last) - 1) // per_cell + 1
+        if stretches and left <= stretches[-1][1]:
+            stretches[-1][1] = max(stretches[-1][1], right)
+        else:
+            stretches.append([left, right])
+    return tuple(
+        (round(100 * left / cells, 3), round(100 * (right - left) / cells, 3))
+        for left, right in stretches[:MAX_STRETCHES]
+    )
+
+
+def _placed(marks: Sequence[Mark], per_cell: int, cells: int) -> tuple[PlacedMark, ...]:
+    """Labelled marks from left to right: one a detector or so, those that would collide left out.
+    """
+    placed: list[PlacedMark] = []
+    free_from = -1.0
+    named = sorted((mark for mark in marks if mark.label), key=lambda mark: mark.round)
+    centres = [100 * ((mark.round - 1) // per_cell + 0.5) / cells for mark in named]
+    for at, (mark, x) in enumerate(zip(named, centres, strict=True)):
+        if x < free_from and mark.tone != "odd":
+            continue
+        following = next((c for c in centres[at + 1 :] if c > x + NUMBER_ROOM), 200.0)
+        at_end = x > 100 - LABEL_ROOM
+        room = (x - free_from if at_end else following - x) >= LABEL_ROOM
+        label = mark.label if room else ""
+        free_from = x + (LABEL_ROOM if label and not at_end else NUMBER_ROOM)
+        placed.append(PlacedMark(mark, round(x, 3), label, at_end))
+    return tuple(placed)
+
+
+def _tokens_path(bins: Sequence[Bin], per_cell: int, ceiling: int) -> str:
+    """Input size as a line: 1 at the context window (or the largest input), 10 at none."""
+    points = [
+        (f"{(bin_.first - 1) // per_cell + 0.5:g} {10 - 9 * bin_.tokens / ceiling:.2f}")
+        for bin_ in bins
+        if bin_.tokens is not None and ceiling
+    ]
+    return "M" + "L".join(points) if len(points) > 1 else ""

@@ -1,0 +1,192 @@
+"""The run page put together: which rounds it holds, in which state, with which findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from analysis.layout import Item, Kind, Layout, Sizes, Span
+from analysis.models import Finding, Verdict
+from analysis.page_folds import Fold, folds_of
+from analysis.run_findings import RunFindings
+from analysis.run_map import MAX_CELLS, Mark, RunMap, run_map
+from analysis.strip import REPETITIONS
+from analysis.words import TRIMMED, detector_title
+from transcripts.cards import CallCard, RoundCard, call_card, round_cards
+from transcripts.choices import Ending
+from transcripts.models import Run
+from transcripts.selectors.pages import bin_size, call_changes, round_bins, round_window
+
+# Lines that one click or one scroll brings.
+STEP = 12
+# Findings that the list beside the rounds names; the others are counted, and opened by a link.
+LISTED_FINDINGS = 40
+GAP_LINKS = 3
+
+
+@dataclass
+class PageItem:
+    """One line or one stretch of rounds on the page, with all that its template says."""
+
+    item: Item
+    cards: list[RoundCard] = field(default_factory=list)
+    findings: int = 0
+    links: list[Finding] = field(default_factory=list)
+    words: str = ""
+
+    @property
+    def kind(self) -> str:
+        return self.item.kind.value
+
+    @property
+    def first(self) -> int:
+        return self.item.first
+
+    @property
+    def last(self) -> int:
+        return self.item.last
+
+    @property
+    def count(self) -> int:
+        return self.item.count
+
+
+class RunView:
+    """One run as one person's request sees it. Queries are made when a part is asked for, once
+    each.
+    """
+
+    def __init__(self, run: Run, *, unfolded: bool = False) -> None:
+        self.run = run
+        self.unfolded = unfolded
+        self.verdict: Verdict | None = getattr(run, "verdict", None)
+
+    @cached_property
+    def last(self) -> int:
+        """The number of the last round, counting those that should have come."""
+        expected = self.run.completeness.get("rounds_expected") or 0
+        return max(self.run.last_round, int(expected))
+
+    @cached_property
+    def findings(self) -> RunFindings:
+        return RunFindings(self.run)
+
+    @cached_property
+    def folds(self) -> list[Fold]:
+        return folds_of(self.findings.rows)
+
+    @property
+    def odd_round(self) -> int | None:
+        return self.verdict.odd_round if self.verdict else None
+
+    def anchor(self, asked: str) -> int:
+        """The round that is asked for, else the first odd one, else the first."""
+        if asked.isdecimal() and len(asked) < 10:
+            return min(max(int(asked), 1), max(self.last, 1))
+        return self.odd_round or 1
+
+    def layout(self, *marks: int) -> Layout:
+        standing_out = {finding.round for finding in self.findings.first_of_each()}
+        if self.odd_round:
+            standing_out.add(self.odd_round)
+        missing: list[Span] = [
+            (int(first), int(last)) for first, last in self.run.completeness.get("gaps", [])
+        ]
+        return Layout(
+            last=self.last,
+            folds=() if self.unfolded else self.folds,
+            marks=standing_out | set(marks),
+            missing=missing,
+        )
+
+    def around(self, anchor: int) -> list[PageItem]:
+        """The rounds of a page that is anchored at round `anchor`."""
+        return self._filled(self.layout(anchor).around(anchor, Sizes()))
+
+    def part(self, first: int, last: int, take: str) -> list[PageItem]:
+        """What comes in the place of a line that stands for rounds `first` to `last`.
+
+        `take` is `first` or `last` (so many lines from that end) or `none` (the line again, as one
+        gap).
+        """
+        layout = self.layout()
+        loaded: list[Span] = []
+        if take == "first":
+            loaded = [(first, min(layout.forward(first, STEP), last))]
+        elif take == "last":
+            loaded = [(max(layout.backward(last, STEP), first), last)]
+        return self._filled(layout.part(first, last, loaded=loaded))
+
+    def _filled(self, items: Sequence[Item]) -> list[PageItem]:
+        shown = [(item.first, item.last) for item in items if item.kind is Kind.ROUNDS]
+        others = [(item.first, item.last) for item in items if item.kind is not Kind.ROUNDS]
+        self.findings.fetch_for(shown=shown, gaps=others)
+        live = self.last if self.run.ending == Ending.OPEN else None
+        cards = round_cards(round_window(run=self.run, spans=shown), live_last=live)
+        for card in cards:
+            card.findings.extend(self._told(self.findings.of_round(card.number)))
+        return [self._page_item(item, cards) for item in items]
+
+    def _told(self, findings: list[Finding]) -> list[Finding]:
+        """The odd round's own finding first."""
+        odd = self.verdict.odd_detector if self.verdict else ""
+        return sorted(findings, key=lambda finding: finding.detector != odd)
+
+    def _page_item(self, item: Item, cards: Sequence[RoundCard]) -> PageItem:
+        made = PageItem(item)
+        if item.kind is Kind.ROUNDS:
+            made.cards = [card for card in cards if item.first <= card.number <= item.last]
+            return made
+        made.findings = self.findings.count(item.first, item.last)
+        made.links = self.findings.first_in(item.first, item.last, GAP_LINKS)
+        if item.fold:
+            made.words = item.fold.words(item.first, item.last)
+        return made
+
+    @cached_property
+    def map(self) -> RunMap:
+        per_cell = bin_size(last=self.last, bins=MAX_CELLS)
+        bins = round_bins(run=self.run, last=self.last, bins=MAX_CELLS)
+        return run_map(
+            bins=bins,
+            last=self.last,
+            per_cell=per_cell,
+            marks=self._marks(),
+            repeats=[
+                (finding.round, finding.to_round)
+                for finding in self.findings.rows
+                if finding.detector in REPETITIONS and finding.to_round
+            ],
+            context_window=self.run.context_window,
+        )
+
+    def _marks(self) -> list[Mark]:
+        named = {finding.pk for finding in self.findings.first_of_each()}
+        by_round: dict[int, Mark] = {}
+        for finding in self.findings.rows:
+            is_odd = finding.round == self.odd_round
+            tone = "odd" if is_odd else _mark_tone(finding)
+            label = detector_title(finding.detector).lower() if finding.pk in named else ""
+            known = by_round.get(finding.round)
+            through = finding.detector in TRIMMED or bool(known and known.through)
+            if is_odd and self.verdict:
+                label = detector_title(self.verdict.odd_detector).lower()
+            if known is None or (label and not known.label) or finding.detector == "ticket_lost":
+                by_round[finding.round] = Mark(finding.round, tone, label, through)
+        return list(by_round.values())
+
+    def changes(self, first: int, last: int, limit: int) -> list[tuple[int, CallCard]]:
+        """Calls of a fold whose result is not what the same call gave before, with their rounds."""
+        rows = call_changes(run=self.run, first=first, last=last, limit=limit)
+        return [(row["round_number"], call_card(row)) for row in rows]
+
+
+def _mark_tone(finding: Finding) -> str:
+    """What a mark looks like: repeats are hatched, not coloured; what is lost has its own colour.
+    """
+    if finding.detector in TRIMMED:
+        return "breach"
+    if finding.detector in REPETITIONS:
+        return "lead"
+    return finding.severity

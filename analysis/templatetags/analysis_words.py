@@ -1,0 +1,82 @@
+"""The analysis in words, on pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from analysis import words
+from analysis.models import Finding
+from analysis.words import TRIMMED
+from transcripts.choices import StopReason
+from transcripts.templatetags.transcript import shown
+
+register = template.Library()
+
+# "round 3", "First odd round: 3", "rounds 5"; the number is what is linked.
+ROUND_MENTION = re.compile(r"(?i)\b(rounds?:? )(\d{1,7})\b")
+
+
+@register.filter
+def detector_title(name: str) -> str:
+    return words.detector_title(name)
+
+
+@register.filter
+def stop_words(stop: str) -> str:
+    return str(StopReason(stop).label)
+
+
+@register.filter
+def finding_tone(finding: Finding, odd_round: int | None) -> str:
+    """The colour class of a finding, by what it says: repeats, what was lost or not kept, faults.
+    """
+    if finding.odd and finding.round == odd_round:
+        return "bad"
+    return words.finding_tone(finding.detector, finding.severity)
+
+
+@register.filter
+def is_trimmed(number: int, findings: Sequence[Finding]) -> bool:
+    """Whether a finding says that earlier messages are gone from this round on."""
+    return any(finding.detector in TRIMMED for finding in findings)
+
+
+@register.filter
+def same_as(number: int, other: int | None) -> bool:
+    return number == other
+
+
+@register.filter
+def next_number(number: int) -> int:
+    return number + 1
+
+
+@register.simple_tag
+def round_links(sentence: str, address: str, kept: str, odd_round: int | None) -> SafeString:
+    """A sentence whose rounds are links; the odd one is marked."""
+    parts: list[str] = []
+    at = 0
+    for match in ROUND_MENTION.finditer(sentence):
+        number = int(match[2])
+        parts.append(shown(sentence[at : match.start(2)]))
+        query = f"{kept}&at={number}" if kept else f"at={number}"
+        parts.append(
+            format_html(
+                '<a href="{}?{}#r{}" data-goto="{}"{}>{}</a>',
+                address,
+                query,
+                number,
+                number,
+                mark_safe(' class="odd-link"') if number == odd_round else "",
+                match[2],
+            )
+        )
+        at = match.end()
+    parts.append(shown(sentence[at:]))
+    # Every part is escaped by shown, or made by format_html.
+    return mark_safe("".join(parts))

@@ -1,0 +1,155 @@
+"""The run page and the parts of it that come later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_GET
+
+from agentdesk.htmx import is_swap, template_for
+from analysis import run_lists
+from analysis.run_pages import LISTED_FINDINGS, STEP, RunView
+from analysis.words import verdict_label
+from transcripts.access import May, Reader
+from transcripts.choices import AccessAction
+from transcripts.models import Run
+from transcripts.pages import note_access, project_page, require_read, run_or_404
+from transcripts.run_facts import run_facts
+
+CHANGES_SHOWN = 30
+FINDINGS_PER_PAGE = 100
+
+
+@require_GET
+@project_page(May.SEE_RUNS)
+def run_detail(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """One run, opened at its first odd round, or at `?at=`."""
+    run = run_or_404(reader, pk, "verdict")
+    view = RunView(run, unfolded="unfold" in request.GET)
+    anchor = view.anchor(request.GET.get("at", ""))
+    context = _frame(request, reader, view)
+    context |= {"anchor": anchor, "items": view.around(anchor)}
+    if reader.may_read(run):
+        note_access(request, reader, AccessAction.READ, run, detail={"at": anchor})
+    if not is_swap(request):
+        context |= _whole_page(request, reader, view)
+    return render(request, template_for(request, "analysis/run_detail.html", "rounds"), context)
+
+
+@require_GET
+@project_page(May.READ_TRANSCRIPTS)
+def run_part(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """Rounds that come in the place of a line: `first`, `last`, and which end to `take` from."""
+    span = _span(request)
+    take = request.GET.get("take", "first")
+    if span is None or take not in ("first", "last", "none"):
+        return HttpResponseBadRequest(
+            "first and last are round numbers; take is first, last or none."
+        )
+    run = run_or_404(reader, pk, "verdict")
+    view = RunView(run, unfolded="unfold" in request.GET)
+    require_read(reader, run)
+    note_access(request, reader, AccessAction.READ, run, detail={"first": span[0], "last": span[1]})
+    context = _frame(request, reader, view) | {"items": view.part(*span, take)}
+    if not is_swap(request):
+        return redirect(_address(reader, run, at=span[1] if take == "last" else span[0]))
+    return render(request, "analysis/_items.html", context)
+
+
+@require_GET
+@project_page(May.READ_TRANSCRIPTS)
+def run_changes(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """Of the rounds of a fold, only the results that changed."""
+    span = _span(request)
+    if span is None:
+        return HttpResponseBadRequest("first and last are round numbers.")
+    run = run_or_404(reader, pk, "verdict")
+    require_read(reader, run)
+    view = RunView(run)
+    changes = view.changes(*span, CHANGES_SHOWN + 1)
+    note_access(request, reader, AccessAction.READ, run, detail={"first": span[0], "last": span[1]})
+    context = _frame(request, reader, view) | {
+        "first": span[0],
+        "last": span[1],
+        "changes": changes[:CHANGES_SHOWN],
+        "more": len(changes) > CHANGES_SHOWN,
+    }
+    template = template_for(request, "analysis/run_changes.html", "changes")
+    return render(request, template, context)
+
+
+@require_GET
+@project_page(May.SEE_RUNS)
+def run_findings(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """All findings of a run, for a run with more than its page lists; a page of them at a time."""
+    run = run_or_404(reader, pk, "verdict")
+    paginator = Paginator(run.findings.order_by("order"), FINDINGS_PER_PAGE)
+    page = paginator.get_page(request.GET.get("page"))
+    context = _frame(request, reader, RunView(run)) | {"page": page}
+    return render(request, "analysis/run_findings.html", context)
+
+
+def _frame(request: HttpRequest, reader: Reader, view: RunView) -> dict[str, Any]:
+    """What every part of the run page needs: who may read, and where its links go."""
+    run = view.run
+    list_state = run_lists.RunFilter.of_text(request.GET.get("list", "")).text
+    kept = {"list": list_state} if list_state or "list" in request.GET else {}
+    return {
+        "section": "runs",
+        "run": run,
+        "view": view,
+        "verdict": view.verdict,
+        "odd_round": view.odd_round,
+        "may_read": reader.may_read(run),
+        "may_engineer": reader.may(May.ENGINEER) and reader.may_read(run),
+        "address": _address(reader, run),
+        "kept": urlencode(kept),
+        "list_state": list_state,
+        "step": STEP,
+    }
+
+
+def _whole_page(request: HttpRequest, reader: Reader, view: RunView) -> dict[str, Any]:
+    """What stands around the rounds: verdict, facts, map, findings, the runs before and after."""
+    run = view.run
+    label, tone = verdict_label(view.verdict.kind if view.verdict else None)
+    newer = older = None
+    if "list" in request.GET:
+        newer, older = run_lists.neighbours(
+            run=run,
+            project=reader.project,
+            wanted=run_lists.RunFilter.of_text(request.GET["list"]),
+            sees_text=reader.may(May.READ_TRANSCRIPTS),
+        )
+    listed = view.findings.rows[:LISTED_FINDINGS]
+    return {
+        "title": run.title if reader.may_read(run) else "",
+        "label": label,
+        "tone": tone,
+        "facts": run_facts(run),
+        "map": view.map if view.last else None,
+        "findings": listed,
+        "findings_total": view.findings.total,
+        "findings_left": view.findings.total - len(listed),
+        "newer": newer and _address(reader, newer),
+        "older": older and _address(reader, older),
+        "restricted_to_others": run.restricted and not reader.may_read(run),
+    }
+
+
+def _address(reader: Reader, run: Run, *, at: int | None = None) -> str:
+    address = reverse("analysis:run_detail", args=[reader.project.slug, run.pk])
+    return address if at is None else f"{address}?at={at}#r{at}"
+
+
+def _span(request: HttpRequest) -> tuple[int, int] | None:
+    said = [request.GET.get(name, "") for name in ("first", "last")]
+    if not all(text.isdecimal() and len(text) < 10 for text in said):
+        return None
+    first, last = int(said[0]), int(said[1])
+    return (first, last) if 1 <= first <= last else None

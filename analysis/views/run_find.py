@@ -1,0 +1,41 @@
+"""Find in one run."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_GET
+
+from agentdesk.htmx import template_for
+from transcripts.access import May, Reader
+from transcripts.choices import AccessAction
+from transcripts.pages import note_access, project_page, require_read, run_or_404
+from transcripts.selectors import find
+
+LONGEST = 200
+
+
+@require_GET
+@project_page(May.READ_TRANSCRIPTS)
+def run_find(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """Where in all rounds of the run the words stand, with counts."""
+    run = run_or_404(reader, pk)
+    require_read(reader, run)
+    words = request.GET.get("q", "").strip()[:LONGEST]
+    hits = find.run_find(run=run, words=words)
+    if words:
+        # The words themselves may be what must not be kept; that one searched is what is told.
+        note_access(request, reader, AccessAction.FIND, run, {"texts": hits.texts})
+    kept = {"list": request.GET["list"]} if "list" in request.GET else {}
+    context = {
+        "section": "runs",
+        "run": run,
+        "words": words,
+        "found": hits,
+        "left": hits.texts - len(hits.hits),
+        "address": reverse("analysis:run_detail", args=[reader.project.slug, run.pk]),
+        "kept": urlencode(kept),
+    }
+    return render(request, template_for(request, "analysis/run_find.html", "found"), context)

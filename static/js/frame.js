@@ -1,0 +1,63 @@
+// The frame: menus close when one clicks elsewhere, copy buttons, light and dark without a reload, and a
+// sentence when a request fails.
+(() => {
+  const toast = (text) => {
+    document.querySelector(".toast")?.remove();
+    const note = document.createElement("div");
+    note.className = "toast";
+    note.setAttribute("role", "status");
+    note.textContent = text;
+    document.body.append(note);
+    setTimeout(() => note.remove(), 2600);
+  };
+  window.desk.toast = toast;
+
+  const copied = (element) => {
+    const source = element.dataset.copyFrom;
+    return source ? document.getElementById(source).innerText : element.dataset.copy;
+  };
+
+  document.addEventListener("click", (event) => {
+    document.querySelectorAll("details.menu[open]").forEach((menu) => {
+      if (!menu.contains(event.target)) menu.removeAttribute("open");
+    });
+    const copier = event.target.closest("[data-copy], [data-copy-from]");
+    if (copier) {
+      event.preventDefault();
+      navigator.clipboard.writeText(copied(copier)).then(
+        () => toast("Copied"),
+        () => toast("This browser does not let the page copy. Select the text instead."),
+      );
+    }
+  });
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target.closest("[data-theme-form]");
+    if (form && event.submitter) {
+      event.preventDefault();
+      const theme = event.submitter.value;
+      const body = new FormData(form);
+      body.set("theme", theme);
+      fetch(form.action, { method: "POST", body, redirect: "manual" });
+      document.documentElement.dataset.theme = theme;
+      form.querySelectorAll("button").forEach((button) => {
+        button.setAttribute("aria-pressed", String(button === event.submitter));
+      });
+      return;
+    }
+    const question = event.target.dataset.confirm;
+    if (question && !window.confirm(question)) event.preventDefault();
+  });
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-submits]")) event.target.form.requestSubmit();
+  });
+
+  document.addEventListener("htmx:sendError", () => toast("The server cannot be reached. Nothing was changed."));
+  document.addEventListener("htmx:responseError", (event) => {
+    const status = event.detail.xhr.status;
+    if (status === 403) toast("Your role may not do this.");
+    else if (status === 404) toast("This is no longer there. Reload the page.");
+    else toast(`The server answered with an error (${status}).`);
+  });
+})();

@@ -1,0 +1,273 @@
+"""A round as a page shows it: three lanes, in words. Made of `RoundWindow`; no query of its own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from transcripts.choices import StopReason
+from transcripts.json_tree import inline_args, json_node
+from transcripts.selectors.pages import TOLD_MESSAGES, Cut, RoundWindow
+
+# Characters shown before "show all"; a result that is JSON is folded instead, up to what was
+# fetched.
+SHOWN = 700
+SHOWN_LINES = 14
+SHOWN_ARGS = 400
+# Calls of one round that are shown at once; an agent may ask for hundreds in parallel.
+SHOWN_CALLS = 12
+EMPTY_WORDS = {
+    "": "an empty string",
+    "null": "null",
+    '""': "an empty string",
+    "{}": "an empty object",
+    "[]": "an empty list",
+}
+STOP_TONES = {
+    StopReason.WANTS_TOOL: "quiet",
+    StopReason.FINISHED: "good",
+    StopReason.CUT_OFF: "bad",
+    StopReason.BLOCKED: "bad",
+    StopReason.ERROR: "bad",
+    StopReason.UNKNOWN: "warn",
+}
+
+
+@dataclass(frozen=True)
+class TextCard:
+    """A text to show. `part` and `index` name it for "show all"; `more` is how many characters are
+    left.
+    """
+
+    text: str
+    length: int
+    part: str
+    index: int | None = None
+    is_json: bool = False
+
+    @property
+    def more(self) -> int:
+        return self.length - len(self.text)
+
+
+@dataclass(frozen=True)
+class CallCard:
+    """One call. `state` is `text`, `error`, `empty` or `unanswered`; `nothing` says which kind of
+    nothing.
+    """
+
+    index: int
+    name: str
+    args: TextCard
+    args_inline: str
+    state: str
+    result: TextCard | None
+    nothing: str
+    duration_ms: float | None
+    sub_run: str
+
+
+@dataclass(frozen=True)
+class MessageCard:
+    """A message that came into, or went out of, what the model read. `origin` names a kept text's
+    place.
+    """
+
+    ident: str
+    role: str
+    text: TextCard
+    origin: str
+    opaque: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RoundCard:
+    """One round of the page."""
+
+    number: int
+    stop: str
+    stop_label: str
+    stop_tone: str
+    stop_raw: str | None
+    reply: TextCard | None
+    reasoning: TextCard | None
+    error: TextCard | None
+    calls: tuple[CallCard, ...]
+    calls_left_out: int
+    heard: tuple[MessageCard, ...]
+    dropped_count: int
+    gone: str
+    tokens_in: int | None
+    tokens_out: int | None
+    duration_ms: float | None
+    orphans: tuple[TextCard, ...]
+    opaque: tuple[str, ...]
+    has_input: bool
+    input_size: int | None
+    findings: list[Any] = field(default_factory=list)
+
+
+def round_cards(window: RoundWindow, *, live_last: int | None = None) -> list[RoundCard]:
+    """The cards of a window. `live_last` is the last round of a run that still goes on: its calls
+    wait.
+    """
+    return [
+        _round_card(round_, window, waits=round_["number"] == live_last) for round_ in window.rounds
+    ]
+
+
+def _round_card(round_: dict[str, Any], window: RoundWindow, *, waits: bool) -> RoundCard:
+    calls = window.calls.get(round_["number"], [])
+    stop = StopReason(round_["stop"])
+    return RoundCard(
+        number=round_["number"],
+        stop=stop,
+        stop_label=stop.label,
+        stop_tone=STOP_TONES[stop],
+        stop_raw=round_["stop_raw"],
+        reply=_text(round_, "reply"),
+        reasoning=_text(round_, "reasoning"),
+        error=_text(round_, "error"),
+        calls=tuple(call_card(call, waits=waits) for call in calls[:SHOWN_CALLS]),
+        calls_left_out=max(0, len(calls) - SHOWN_CALLS),
+        heard=_heard(round_, window),
+        dropped_count=len(round_["dropped"]),
+        gone=_gone_words(round_, window),
+        tokens_in=round_["tokens_in"],
+        tokens_out=round_["tokens_out"],
+        duration_ms=round_["duration_ms"],
+        orphans=tuple(
+            TextCard(
+                str(orphan.get("content", ""))[:SHOWN], len(str(orphan.get("content", ""))), ""
+            )
+            for orphan in round_["orphans"]
+        ),
+        opaque=tuple(str(part.get("kind", "")) for part in round_["opaque"]),
+        has_input=bool(round_["input_kind"]),
+        input_size=round_["input_size"],
+    )
+
+
+def call_card(call: dict[str, Any], *, waits: bool = False) -> CallCard:
+    """The card of one row of `ToolCall`. `waits`: an answer may still come."""
+    args = Cut(call["args_head"], call["args_length"])
+    inline = args.text if args.is_cut else inline_args(args.text)
+    result, state, nothing = _result(call, waits=waits)
+    return CallCard(
+        index=call["index"],
+        name=call["name"],
+        args=TextCard(args.text[:SHOWN_ARGS], args.length, "args", call["index"], True),
+        args_inline=inline if len(inline) <= SHOWN_ARGS else "",
+        state=state,
+        result=result,
+        nothing=nothing,
+        duration_ms=call["duration_ms"],
+        sub_run=call["sub_run"],
+    )
+
+
+def nothing_words(text: str) -> str:
+    """Which kind of nothing a result is: "an empty string", "an empty list"; empty when it is
+    something.
+    """
+    stripped = text.strip()
+    if not stripped and text:
+        return "only white space"
+    return EMPTY_WORDS.get(stripped.replace(" ", ""), "") if len(stripped) <= 8 else ""
+
+
+def head_of(text: str, characters: int = SHOWN) -> str:
+    """The head of a text by characters and lines; a few more characters are not worth a click."""
+    if len(text) <= characters * 1.15 and text.count("\n") < SHOWN_LINES:
+        return text
+    lines = text[:characters].split("\n")
+    return "\n".join(lines[:SHOWN_LINES])
+
+
+def _result(call: dict[str, Any], *, waits: bool) -> tuple[TextCard | None, str, str]:
+    text, length = call["result_head"], call["result_length"]
+    if text is None:
+        if waits:
+            return None, "waiting", "No answer yet"
+        return None, "unanswered", "Unanswered: no result came for this call"
+    flagged = call["is_error"]
+    nothing = nothing_words(text) if length == len(text) else ""
+    if nothing:
+        flag = {True: "error flag set", False: "no error flag set"}.get(flagged, "no error flag")
+        return None, "error" if flagged else "empty", f"Nothing came back: {nothing}, {flag}"
+    is_json = length == len(text) and json_node(text) is not None
+    shown = text if is_json else head_of(text)
+    card = TextCard(shown, length, "result", call["index"], is_json)
+    return card, "error" if flagged else "text", ""
+
+
+def _text(round_: dict[str, Any], name: str) -> TextCard | None:
+    text = round_[f"{name}_head"]
+    if not text:
+        return None
+    return TextCard(head_of(text), round_[f"{name}_length"], name)
+
+
+def _heard(round_: dict[str, Any], window: RoundWindow) -> tuple[MessageCard, ...]:
+    """Messages that came in and are neither a reply nor a result of the run: goal, ticket, later
+    words.
+    """
+    cards = []
+    for _, ident in round_["added"][:TOLD_MESSAGES]:
+        message = window.messages.get(ident)
+        if message and message["reply_of"] is None and message["result_round"] is None:
+            cards.append(message_card(message))
+    return tuple(cards)
+
+
+def message_card(message: dict[str, Any], *, shown: int = SHOWN) -> MessageCard:
+    """The card of one row of `Message`."""
+    origin = ""
+    if message["reply_of"] is not None:
+        origin = f"the reply of round {message['reply_of']}"
+    elif message["result_round"] is not None:
+        origin = f"a result of round {message['result_round']}"
+    text = message["content_head"]
+    return MessageCard(
+        ident=message["ident"],
+        role=message["role"],
+        text=TextCard(head_of(text, shown), message["content_length"], "message"),
+        origin=origin,
+        opaque=tuple(str(part.get("kind", "")) for part in message["opaque"]),
+    )
+
+
+def _gone_words(round_: dict[str, Any], window: RoundWindow) -> str:
+    """What went out of the input, in words: "the goal, the ticket and rounds 1 to 9"."""
+    idents = [ident for _, ident in round_["dropped"][:TOLD_MESSAGES]]
+    messages = [window.messages[ident] for ident in idents if ident in window.messages]
+    if not messages:
+        return ""
+    parts: list[str] = []
+    if window.goal in idents:
+        parts.append("the goal")
+    if window.ticket in idents:
+        parts.append("the ticket")
+    rounds = sorted(
+        {
+            place
+            for message in messages
+            for place in (message["reply_of"], message["result_round"])
+            if place is not None
+        }
+    )
+    if rounds:
+        one = rounds[0] == rounds[-1]
+        parts.append(f"round {rounds[0]}" if one else f"rounds {rounds[0]} to {rounds[-1]}")
+    if not parts:
+        parts.append("earlier messages")
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def pretty_json(text: str) -> str:
+    """JSON text over several lines, as it is when it is not JSON."""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,115 @@
+"""What all pages of a project share: sign-in, membership, and who reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, cast
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.cache import never_cache
+
+from transcripts.access import May, Reader
+from transcripts.audit import access_record
+from transcripts.choices import AccessAction, Role
+from transcripts.models import Membership, Run, User
+
+P = ParamSpec("P")
+ProjectView = Callable[Concatenate[HttpRequest, Reader, P], HttpResponse]
+THEMES = ("auto", "light", "dark")
+
+
+def project_page(what: May) -> Callable[[ProjectView[P]], Callable[..., HttpResponse]]:
+    """Make a view of `view(request, reader, …)`, served below `/p/<slug>/`.
+
+    Sends who is not signed in to sign in; answers 404 without a membership and 403 where the role
+    may not
+    do `what`. Nothing of it is kept by a cache, and a fragment is never served for a page.
+    """
+
+    def decorate(view: ProjectView[P]) -> Callable[..., HttpResponse]:
+        @login_required
+        @never_cache
+        @wraps(view)
+        def guarded(
+            request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs
+        ) -> HttpResponse:
+            reader = _reader_or_404(request, slug)
+            reader.require(what)
+            response = view(request, reader, *args, **kwargs)
+            patch_vary_headers(response, ("HX-Request",))
+            return response
+
+        return cast(Callable[..., HttpResponse], guarded)
+
+    return decorate
+
+
+def shell(request: HttpRequest) -> dict[str, Any]:
+    """The context of the frame around each page: who reads, their projects, light or dark."""
+    theme = request.COOKIES.get("theme", "auto")
+    reader: Reader | None = getattr(request, "reader", None)
+    return {
+        "reader": reader,
+        "memberships": getattr(request, "memberships", ()),
+        "theme": theme if theme in THEMES else "auto",
+        "may_administer": reader is not None and reader.may(May.ADMINISTER),
+        "role_label": Role(reader.role).label if reader else "",
+    }
+
+
+def _reader_or_404(request: HttpRequest, slug: str) -> Reader:
+    """The signed-in person's membership; all of theirs are fetched at once, for the project
+    switcher.
+    """
+    user = cast(User, request.user)
+    memberships = list(
+        Membership.objects.filter(user=user).select_related("project").order_by("project__name")
+    )
+    for membership in memberships:
+        if membership.project.slug == slug:
+            reader = Reader(membership.project, user, membership.role, membership.restricted)
+            request.reader = reader  # type: ignore[attr-defined]
+            request.memberships = memberships  # type: ignore[attr-defined]
+            return reader
+    raise Http404("No such project, or you are not a member of it.")
+
+
+def run_or_404(reader: Reader, pk: int, *related: str) -> Run:
+    """A run of the reader's project, with what hangs on it one to one; 404 for any other."""
+    try:
+        return Run.objects.select_related(*related).get(project=reader.project, pk=pk)
+    except Run.DoesNotExist:
+        raise Http404("No such run in this project.") from None
+
+
+def require_read(reader: Reader, run: Run) -> None:
+    """Raise `PermissionDenied` (403) unless the reader may read this run's transcript."""
+    if not reader.may_read(run):
+        raise PermissionDenied(
+            "This run is restricted to named readers."
+            if reader.may(May.READ_TRANSCRIPTS)
+            else f"Your role here ({reader.role}) may not read transcripts."
+        )
+
+
+def note_access(
+    request: HttpRequest,
+    reader: Reader,
+    action: AccessAction,
+    run: Run | None,
+    detail: dict[str, Any],
+) -> None:
+    """Leave the audit line of a person who reads, searches, exports, or changes settings (no run).
+    """
+    access_record(
+        project=reader.project,
+        action=action,
+        run=run,
+        user=reader.user,
+        request=request,
+        detail=detail,
+    )

@@ -1,0 +1,90 @@
+"""The facts of a run in words, for the head of its page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from transcripts.models import Run
+from transcripts.templatetags.measures import compact, grouped, lasted, money
+
+
+@dataclass(frozen=True)
+class Fact:
+    """`name` and `value` are shown; `title` explains on hover; `tone` colours what is wrong."""
+
+    name: str
+    value: str
+    note: str = ""
+    title: str = ""
+    tone: str = ""
+
+
+def run_facts(run: Run) -> list[Fact]:
+    """Ending, cost, time, tokens, versions, completeness and masking; those that are known."""
+    said = "" if run.ending_said else "read from the rounds; the sender did not say"
+    facts = [
+        Fact("ending", run.get_ending_display(), title=run.ending_reason or said),
+        Fact("cost", money(run.cost, run.currency)),
+        Fact("time", lasted(run.duration_ms)),
+        Fact("tokens", _tokens(run)),
+        Fact("model", run.model, title=run.provider),
+        Fact("prompt", run.prompt_version),
+        Fact("code", run.code_version),
+        transcript_fact(run.completeness),
+        masked_fact(run),
+    ]
+    return [fact for fact in facts if fact.value]
+
+
+def transcript_fact(completeness: dict[str, Any]) -> Fact:
+    """Whether all of the run is here: "complete, 52 of 52", or what is missing."""
+    if not completeness:
+        return Fact("transcript", "")
+    received = completeness.get("rounds_received", 0)
+    expected = completeness.get("rounds_expected", 0)
+    gaps = completeness.get("gaps", [])
+    missing = [
+        f"round {first} is missing" if first == last else f"rounds {first} to {last} are missing"
+        for first, last in gaps[:3]
+    ]
+    if len(gaps) > 3:
+        missing.append(f"{len(gaps) - 3} more gaps")
+    unanswered = completeness.get("unanswered_calls", 0)
+    if unanswered:
+        missing.append(f"{unanswered} call{'s' if unanswered > 1 else ''} without a result")
+    orphans = completeness.get("orphan_results", 0)
+    if orphans:
+        missing.append(f"{orphans} result{'s' if orphans > 1 else ''} that answer no call")
+    notes = [
+        f"{completeness[name]} {words}"
+        for name, words in (
+            ("missing_stops", "rounds without a stop label"),
+            ("folded", "repeats folded on arrival"),
+            ("replaced", "rounds replaced"),
+            ("late", "rounds came late"),
+        )
+        if completeness.get(name)
+    ]
+    count = f"{grouped(received)} of {grouped(expected)}"
+    if missing:
+        return Fact(
+            "transcript", f"incomplete, {count}", "; ".join(missing), "; ".join(notes), "warn"
+        )
+    return Fact("transcript", f"complete, {count}", title="; ".join(notes))
+
+
+def masked_fact(run: Run) -> Fact:
+    """How many secrets were masked before the run was stored, by rule on hover."""
+    hits = sum(run.mask_hits.values())
+    rules = ", ".join(f"{rule} {count}" for rule, count in sorted(run.mask_hits.items()))
+    words = "nothing found" if not hits else f"{hits} secret{'s' if hits > 1 else ''}"
+    return Fact(
+        "masked", words, title=f"rule set {run.mask_rule_set}{': ' if rules else ''}{rules}"
+    )
+
+
+def _tokens(run: Run) -> str:
+    if run.tokens_in is None and run.tokens_out is None:
+        return ""
+    return f"{compact(run.tokens_in)} in, {compact(run.tokens_out)} out"

@@ -1,0 +1,130 @@
+"""What the model read in one round, put together from the changes of the rounds before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from transcripts.choices import InputKind
+from transcripts.models import Round, Run, ToolCall
+from transcripts.record import InputChange, Placed, apply_change
+from transcripts.selectors.pages import CALL_FIELDS, message_heads, text_heads
+
+
+@dataclass(frozen=True)
+class RoundInput:
+    """The input of a round as message idents in order; `known` False: the record does not say.
+
+    `added` and `dropped` are told against the round before, `gone` against round 1 (what round 1
+    or any
+    round since read and this one does not, in order of first appearance).
+    """
+
+    known: bool
+    idents: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+
+
+def round_input(*, run: Run, number: int) -> RoundInput:
+    """What the model read in round `number`. One query over the rounds' changes, which are small.
+    """
+    first = _whole_before(run, number)
+    rows = (
+        Round.objects.filter(run=run, number__gte=first, number__lte=number)
+        .order_by("number")
+        .values_list("number", "input_kind", "added", "dropped")
+    )
+    current: list[str] = []
+    previous: list[str] = []
+    seen: dict[str, None] = {}
+    known = False
+    for at, kind, added, dropped in rows.iterator(chunk_size=2000):
+        if kind in (InputKind.NONE, InputKind.LOOSE):
+            known = False
+            continue
+        change = InputChange(_placed(added), _placed(dropped), kind == InputKind.WHOLE)
+        previous = current
+        current = apply_change(current, change)
+        seen.update(dict.fromkeys(placed.key for placed in change.added))
+        known = at == number
+    if not known:
+        return RoundInput(False)
+    before, now = set(previous), set(current)
+    return RoundInput(
+        True,
+        idents=current,
+        added=[ident for ident in current if ident not in before],
+        dropped=[ident for ident in dict.fromkeys(previous) if ident not in now],
+        gone=[ident for ident in seen if ident not in now],
+    )
+
+
+def input_messages(*, run: Run, idents: list[str]) -> list[dict[str, Any]]:
+    """Messages in the order of `idents`, their text cut. Three queries.
+
+    A reply or a result that a message repeats is filled in from its round, with the calls' names.
+    """
+    found = message_heads(run=run, idents=idents)
+    numbers = {row["reply_of"] for row in found.values() if row["reply_of"] is not None}
+    numbers |= {row["result_round"] for row in found.values() if row["result_round"] is not None}
+    replies: dict[int, dict[str, Any]] = {
+        row["number"]: dict(row)
+        for row in Round.objects.filter(run=run, number__in=numbers)
+        .order_by("number")
+        .annotate(**text_heads("reply"))
+        .values(*REPLY_FIELDS)
+    }
+    calls: dict[int, list[dict[str, Any]]] = {}
+    for call in (
+        ToolCall.objects.filter(run=run, round_number__in=numbers)
+        .order_by("round_number", "index")
+        .annotate(**text_heads("args", "result"))
+        .values(*CALL_FIELDS)
+    ):
+        calls.setdefault(call["round_number"], []).append(call)
+    return [_filled(found[ident], replies, calls) for ident in idents if ident in found]
+
+
+REPLY_FIELDS = ["number", "reply_head", "reply_length"]
+
+
+def _filled(
+    message: dict[str, Any],
+    replies: dict[int, dict[str, Any]],
+    calls: dict[int, list[dict[str, Any]]],
+) -> dict[str, Any]:
+    """The message with the text that it stands for; `asked` are the calls of a reply."""
+    filled = {**message, "asked": [], "number": 0}
+    if message["reply_of"] is not None:
+        number = message["reply_of"]
+        reply = replies.get(number)
+        filled["number"] = number
+        filled["asked"] = calls.get(number, [])
+        if reply:
+            filled["content_head"] = reply["reply_head"]
+            filled["content_length"] = reply["reply_length"]
+    elif message["result_round"] is not None:
+        number = filled["number"] = message["result_round"]
+        for call in calls.get(number, []):
+            if call["index"] == message["result_index"]:
+                filled["content_head"] = call["result_head"] or ""
+                filled["content_length"] = call["result_length"] or 0
+                filled["name"] = message["name"] or call["name"]
+    return filled
+
+
+def _placed(pairs: list[list[Any]]) -> tuple[Placed, ...]:
+    return tuple(Placed(ident, at) for at, ident in pairs)
+
+
+def _whole_before(run: Run, number: int) -> int:
+    """The last round up to `number` whose stored input is whole, else the first of all."""
+    whole = (
+        Round.objects.filter(run=run, number__lte=number, input_kind=InputKind.WHOLE)
+        .order_by("-number")
+        .values_list("number", flat=True)
+        .first()
+    )
+    return whole or 1

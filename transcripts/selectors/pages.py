@@ -1,0 +1,228 @@
+"""Reads for the run page: windows of rounds, cut to what a page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import F, Max, Q, QuerySet, Value, Window
+from django.db.models.functions import Floor, Lag, Left, Length, RowNumber, Substr
+
+from transcripts.choices import StopReason
+from transcripts.models import Message, Round, Run, ToolCall
+
+# Characters of one text that a page takes before it says how much more there is.
+SHOWN_CHARACTERS = 3_000
+# Messages of one round that are told one by one.
+TOLD_MESSAGES = 40
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The head of a text, and its whole length in characters."""
+
+    text: str
+    length: int
+
+    @property
+    def is_cut(self) -> bool:
+        return self.length > len(self.text)
+
+
+@dataclass
+class RoundWindow:
+    """Rounds of some spans with their calls and the messages that came and went."""
+
+    goal: str = ""
+    ticket: str = ""
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+    calls: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    messages: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Consecutive rounds that one cell of the map stands for. `stop` is the worst stop reason
+    among them.
+    """
+
+    first: int
+    last: int
+    count: int
+    stop: str
+    tokens: int | None
+
+
+@dataclass(frozen=True)
+class TextPlace:
+    """Which text: `part` of `PARTS`, of a round, of a call (`index`) or a message (`ident`)."""
+
+    part: str
+    number: int = 0
+    index: int = 0
+    ident: str = ""
+
+
+PARTS = ("reply", "reasoning", "error", "args", "result", "message")
+
+
+def round_window(*, run: Run, spans: Sequence[Span]) -> RoundWindow:
+    """The rounds of `spans` ([first, last], both included), ascending. Three queries, however many
+    spans.
+    """
+    window = RoundWindow(goal=run.goal_ident, ticket=run.ticket_ident)
+    if not spans:
+        return window
+    window.rounds = list(
+        Round.objects.filter(_within("number", spans), run=run)
+        .order_by("number")
+        .annotate(**text_heads("reply", "reasoning", "error"))
+        .values(*ROUND_FIELDS)
+    )
+    calls = (
+        ToolCall.objects.filter(_within("round_number", spans), run=run)
+        .order_by("round_number", "index")
+        .annotate(**text_heads("args", "result"))
+        .values(*CALL_FIELDS)
+    )
+    for call in calls:
+        window.calls.setdefault(call["round_number"], []).append(call)
+    idents = {ident for round_ in window.rounds for ident in _told_idents(round_)}
+    if idents:
+        window.messages = message_heads(run=run, idents=idents)
+    return window
+
+
+def message_heads(*, run: Run, idents: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Messages by ident, their text cut to what a page shows."""
+    rows = (
+        Message.objects.filter(run=run, ident__in=list(idents))
+        .order_by("ident")
+        .annotate(**text_heads("content"))
+        .values(*MESSAGE_FIELDS)
+    )
+    return {row["ident"]: row for row in rows}
+
+
+def round_bins(*, run: Run, last: int, bins: int) -> list[Bin]:
+    """The run in at most `bins` equal stretches of rounds, for the map. One query, one row a bin.
+    """
+    size = bin_size(last=last, bins=bins)
+    rows: Iterable[Any] = (
+        Round.objects.filter(run=run)
+        .annotate(bin=Floor((F("number") - Value(1)) / Value(size)))
+        .values("bin")
+        .annotate(
+            **{f"has_{stop}": Max("number", filter=Q(stop=stop)) for stop in WORST_FIRST},
+            tokens=Max("tokens_in"),
+            reached=Max("number"),
+        )
+        .order_by("bin")
+    )
+    made = []
+    for row in rows:
+        first = int(row["bin"]) * size + 1
+        stop = next(stop for stop in WORST_FIRST if row[f"has_{stop}"] is not None)
+        until = min(first + size - 1, last)
+        made.append(Bin(first, until, until - first + 1, stop, row["tokens"]))
+    return made
+
+
+def bin_size(*, last: int, bins: int) -> int:
+    """Rounds per bin, so that `last` rounds fit into `bins`."""
+    return max(1, -(-last // bins))
+
+
+def call_changes(*, run: Run, first: int, last: int, limit: int) -> list[dict[str, Any]]:
+    """Calls between two rounds whose result differs from that of the same call before it, `limit`
+    at most.
+
+    The first occurrence of each call within the span counts as a change.
+    """
+    partition = [F("index"), F("name"), F("args")]
+    rows = (
+        ToolCall.objects.filter(run=run, round_number__gte=first, round_number__lte=last)
+        .annotate(
+            before=Window(Lag("result"), partition_by=partition, order_by="round_number"),
+            nth=Window(RowNumber(), partition_by=partition, order_by="round_number"),
+        )
+        .filter(~Q(result=F("before")) | Q(nth=1))
+        .order_by("round_number", "index")
+        .annotate(**text_heads("args", "result"))
+        .values(*CALL_FIELDS)
+    )
+    return list(rows[:limit])
+
+
+def text_length(*, run: Run, place: TextPlace) -> int | None:
+    """Characters of one text; None where there is none."""
+    found, name = _texts(run, place)
+    length: int | None = (
+        found.annotate(length=Length(name)).values_list("length", flat=True).first()
+    )
+    return length
+
+
+def text_slice(*, run: Run, place: TextPlace, start: int, size: int) -> str:
+    """`size` characters of one text from `start` (from 0), cut in the database."""
+    found, name = _texts(run, place)
+    part = found.annotate(part=Substr(name, start + 1, size)).values_list("part", flat=True)
+    return part.first() or ""
+
+
+def _texts(run: Run, place: TextPlace) -> tuple[QuerySet[Any, Any], str]:
+    if place.part in ("args", "result"):
+        calls = ToolCall.objects.filter(run=run, round_number=place.number, index=place.index)
+        return calls.order_by("index"), place.part
+    if place.part == "message":
+        return Message.objects.filter(run=run, ident=place.ident).order_by("ident"), "content"
+    return Round.objects.filter(run=run, number=place.number).order_by("number"), place.part
+
+
+def _within(name: str, spans: Sequence[Span]) -> Q:
+    wanted = Q()
+    for first, last in spans:
+        wanted |= Q(**{f"{name}__gte": first, f"{name}__lte": last})
+    return wanted
+
+
+def text_heads(*names: str) -> dict[str, Any]:
+    """Annotations `<name>_head`, cut to what a page shows, and `<name>_length` in characters."""
+    heads: dict[str, Any] = {}
+    for name in names:
+        heads[f"{name}_head"] = Left(name, SHOWN_CHARACTERS)
+        heads[f"{name}_length"] = Length(name)
+    return heads
+
+
+def _told_idents(round_: dict[str, Any]) -> Iterable[str]:
+    for placed in [*round_["added"][:TOLD_MESSAGES], *round_["dropped"][:TOLD_MESSAGES]]:
+        yield placed[1]
+
+
+# The worst that a bin can hold, first.
+WORST_FIRST = (
+    StopReason.ERROR,
+    StopReason.CUT_OFF,
+    StopReason.BLOCKED,
+    StopReason.UNKNOWN,
+    StopReason.FINISHED,
+    StopReason.WANTS_TOOL,
+)
+_ROUND_TEXTS = ("reply", "reasoning", "error")
+ROUND_FIELDS = [
+    *("number", "stop", "stop_raw", "input_kind", "input_size", "added", "dropped"),
+    *("tokens_in", "tokens_out", "duration_ms", "orphans", "opaque"),
+    *(f"{name}_{part}" for name in _ROUND_TEXTS for part in ("head", "length")),
+]
+CALL_FIELDS = [
+    *("round_number", "index", "name", "is_error", "duration_ms", "sub_run"),
+    *("args_head", "args_length", "result_head", "result_length"),
+]
+MESSAGE_FIELDS = [
+    *("ident", "role", "name", "reply_of", "result_round", "result_index", "opaque"),
+    *("content_head", "content_length"),
+]

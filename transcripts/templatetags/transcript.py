@@ -1,0 +1,139 @@
+"""Transcript text on a page: hostile input, shown as text and nothing else.
+
+`shown` is the one way from a transcript's text to HTML. What has no shape of its own (control,
+zero-width,
+bidirectional and other format characters) gets one, and a masked secret is a chip.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from django import template
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from transcripts.json_tree import Node, json_node
+
+register = template.Library()
+
+# Enough to see what a text does; past it the rest is shown as plain ⟦U+200B⟧, so that a text made
+# of
+# nothing but control characters cannot grow the page without bound.
+MAX_CHIPS = 60
+
+SECRET = r"\[SECRET:(?P<family>[a-z0-9_.-]{1,60}):(?P<id>[0-9a-f]{8})\]"
+# All of C0 and C1 but tab and newline, soft hyphen, and the format, tag, variation and filler
+# characters
+# that change what one sees without being seen; line and paragraph separators.
+UNSEEN = (
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202f\u205f-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    "\U000e0000-\U000e0fff\U0001d173-\U0001d17a]"
+)
+SPECIAL = re.compile(f"{SECRET}|(?P<unseen>{UNSEEN})")
+
+
+@register.filter
+def shown(value: object) -> SafeString:
+    """Transcript text as HTML: escaped, with unseen characters and masked secrets made visible."""
+    text = str(value)
+    parts: list[str] = []
+    at = 0
+    for chips, match in enumerate(SPECIAL.finditer(text)):
+        parts.append(escape(text[at : match.start()]))
+        parts.append(_chip(match, plain=chips >= MAX_CHIPS))
+        at = match.end()
+    parts.append(escape(text[at:]))
+    # Every part is escaped above, or made by format_html.
+    return mark_safe("".join(parts))
+
+
+def _chip(match: re.Match[str], *, plain: bool) -> str:
+    character = match["unseen"]
+    if character is None:
+        label = f"secret: {match['family']} {match['id']}"
+        if plain:
+            return escape(f"⟦{label}⟧")
+        return format_html(
+            '<span class="secret" title="A secret was masked here before it was stored">{}</span>',
+            label,
+        )
+    code = f"U+{ord(character):04X}"
+    if plain:
+        return f"⟦{code}⟧"
+    return format_html(
+        '<span class="ctl" title="{}">{}</span>',
+        unicodedata.name(character, "control character").lower(),
+        code,
+    )
+
+
+@register.filter
+def json_shown(value: str) -> SafeString | str:
+    """JSON text as a tree that is folded by depth; text that is no JSON object or list as plain
+    text.
+    """
+    node = json_node(value)
+    return shown(value) if node is None else _node_html(node, depth=0)
+
+
+def _node_html(node: Node, *, depth: int) -> SafeString:
+    key = format_html('<span class="k">{}</span>: ', shown(node.key)) if node.key else ""
+    if not node.children:
+        return format_html("{}{}", key, shown(node.text))
+    rows = [
+        format_html("<li>{}</li>", _node_html(child, depth=depth + 1)) for child in node.children
+    ]
+    if node.left_out:
+        rows.append(format_html('<li class="soft">{} more, not shown</li>', node.left_out))
+    return format_html(
+        "<details{}><summary>{}{}</summary><ul>{}</ul></details>",
+        mark_safe(" open") if depth == 0 else "",
+        key,
+        shown(node.text),
+        mark_safe("".join(rows)),
+    )
+
+
+@register.filter
+def heard_role(role: str) -> str:
+    """A message's role as people read it."""
+    return {"system": "goal and rules", "developer": "goal and rules", "user": "person"}.get(
+        role, role
+    )
+
+
+@register.filter
+def state_words(state: str) -> str:
+    """What became of a call, for who may not read its text."""
+    return {
+        "text": "a result",
+        "error": "an error",
+        "empty": "nothing came back",
+        "unanswered": "unanswered",
+        "waiting": "no answer yet",
+    }.get(state, state)
+
+
+@register.filter
+def marked(value: str, words: str) -> SafeString:
+    """Transcript text with each place of `words` marked, upper and lower case alike."""
+    if not words:
+        return shown(value)
+    parts: list[str] = []
+    at = 0
+    for match in re.finditer(re.escape(words), value, re.IGNORECASE):
+        parts.append(shown(value[at : match.start()]))
+        parts.append(format_html("<mark>{}</mark>", shown(match[0])))
+        at = match.end()
+    parts.append(shown(value[at:]))
+    # Every part is escaped by shown.
+    return mark_safe("".join(parts))
+
+
+@register.filter
+def delivery_tone(state: str) -> str:
+    """The colour class of a delivery's state."""
+    return {"accepted": "live", "stored": "good", "quarantined": "bad"}.get(state, "quiet")

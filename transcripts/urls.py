@@ -1,0 +1,37 @@
+"""Pages of what was recorded, of who may read it, and of how it comes in, below `/p/<slug>/`."""
+
+from django.urls import path
+
+from transcripts.views.access_list import access_list
+from transcripts.views.deliveries import (
+    delivery_detail,
+    delivery_discard,
+    delivery_list,
+    delivery_retry,
+)
+from transcripts.views.keys import key_list, key_revoke
+from transcripts.views.members import member_change, member_list, member_remove
+from transcripts.views.readers import run_readers
+from transcripts.views.rounds import round_calls, round_input, round_text
+from transcripts.views.run_export import run_export
+from transcripts.views.send_runs import send_runs
+
+app_name = "transcripts"
+urlpatterns = [
+    path("send/", send_runs, name="send_runs"),
+    path("runs/<int:pk>/export/", run_export, name="run_export"),
+    path("runs/<int:pk>/readers/", run_readers, name="run_readers"),
+    path("runs/<int:pk>/rounds/<int:number>/input/", round_input, name="round_input"),
+    path("runs/<int:pk>/rounds/<int:number>/text/", round_text, name="round_text"),
+    path("runs/<int:pk>/rounds/<int:number>/calls/", round_calls, name="round_calls"),
+    path("settings/members/", member_list, name="member_list"),
+    path("settings/members/<int:pk>/", member_change, name="member_change"),
+    path("settings/members/<int:pk>/remove/", member_remove, name="member_remove"),
+    path("settings/keys/", key_list, name="key_list"),
+    path("settings/keys/<int:pk>/revoke/", key_revoke, name="key_revoke"),
+    path("deliveries/", delivery_list, name="delivery_list"),
+    path("deliveries/<uuid:pk>/", delivery_detail, name="delivery_detail"),
+    path("deliveries/<uuid:pk>/retry/", delivery_retry, name="delivery_retry"),
+    path("deliveries/<uuid:pk>/discard/", delivery_discard, name="delivery_discard"),
+    path("settings/access/", access_list, name="access_list"),
+]

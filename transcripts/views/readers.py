@@ -1,0 +1,30 @@
+"""Who has read a run."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from agentdesk.htmx import template_for
+from transcripts.access import May, Reader
+from transcripts.models import AccessEntry
+from transcripts.pages import project_page, run_or_404
+
+LINES = 50
+
+
+@require_GET
+@project_page(May.ADMINISTER)
+def run_readers(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """The latest audit lines of one run."""
+    run = run_or_404(reader, pk)
+    entries = AccessEntry.objects.filter(run_pk=run.pk, project_id=reader.project.pk)
+    context = {
+        "section": "runs",
+        "run": run,
+        "entries": entries.order_by("-at", "-pk")[:LINES],
+        "lines": LINES,
+    }
+    template = template_for(request, "transcripts/run_readers.html", "entries")
+    return render(request, template, context)

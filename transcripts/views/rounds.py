@@ -1,0 +1,147 @@
+"""One round closer: what the model saw, a whole text, all calls."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from agentdesk.htmx import template_for
+from transcripts.access import May, Reader
+from transcripts.cards import call_card, message_card, pretty_json
+from transcripts.choices import AccessAction
+from transcripts.models import Run
+from transcripts.pages import note_access, project_page, require_read, run_or_404
+from transcripts.selectors import inputs, pages
+
+# Characters of one text that a page takes at once; the rest is a link away.
+TEXT_SLICE = 100_000
+MESSAGES_PER_PAGE = 60
+SHOWN_OF_MESSAGE = 1_200
+
+
+@require_GET
+@project_page(May.READ_TRANSCRIPTS)
+def round_input(request: HttpRequest, reader: Reader, pk: int, number: int) -> HttpResponse:
+    """What the model read in a round, in order: what came since the round before, and what is
+    gone.
+    """
+    run = _readable(reader, pk)
+    found = inputs.round_input(run=run, number=number)
+    note_access(request, reader, AccessAction.READ, run, {"saw": number})
+    only_dropped = request.GET.get("only") == "dropped"
+    start = _number(request.GET.get("start", "")) or 0
+    order = found.dropped if only_dropped else found.idents
+    idents = order[start : start + MESSAGES_PER_PAGE]
+    gone = [] if only_dropped or start else found.gone[:MESSAGES_PER_PAGE]
+    messages = {
+        row["ident"]: row for row in inputs.input_messages(run=run, idents=[*idents, *gone])
+    }
+    added, dropped = set(found.added), set(found.dropped)
+
+    def entry(ident: str) -> dict[str, object]:
+        row = messages[ident]
+        return {
+            "card": message_card(row, shown=SHOWN_OF_MESSAGE),
+            "name": row["name"],
+            "number": row["number"],
+            "asked": [call_card(call) for call in row["asked"]],
+            "is_new": ident in added,
+            "just_dropped": ident in dropped,
+            "is_goal": ident == run.goal_ident,
+            "is_ticket": ident == run.ticket_ident,
+            "part": _part_of(row),
+            "index": row["result_index"],
+        }
+
+    context = {
+        "section": "runs",
+        "run": run,
+        "number": number,
+        "found": found,
+        "only_dropped": only_dropped,
+        "entries": [entry(ident) for ident in idents if ident in messages],
+        "gone": [entry(ident) for ident in gone if ident in messages],
+        "start": start,
+        "next_start": start + MESSAGES_PER_PAGE if len(order) > start + MESSAGES_PER_PAGE else None,
+        "total": len(order),
+        "gone_total": len(found.gone),
+        "previous": number - 1 if number > 1 else None,
+        "following": number + 1 if number < run.last_round else None,
+    }
+    template = template_for(request, "transcripts/round_input.html", "messages")
+    return render(request, template, context)
+
+
+@require_GET
+@project_page(May.READ_TRANSCRIPTS)
+def round_text(request: HttpRequest, reader: Reader, pk: int, number: int) -> HttpResponse:
+    """One whole text: a reply, a call's arguments or result, a message; in slices when it is long.
+    """
+    place = pages.TextPlace(
+        part=request.GET.get("part", ""),
+        number=number,
+        index=_number(request.GET.get("index", "0")) or 0,
+        ident=request.GET.get("ident", "").replace("\x00", ""),
+    )
+    if place.part not in pages.PARTS:
+        return HttpResponseBadRequest(f"part is one of {', '.join(pages.PARTS)}.")
+    run = _readable(reader, pk)
+    length = pages.text_length(run=run, place=place)
+    if length is None:
+        raise Http404("This round has no such text.")
+    start = min(_number(request.GET.get("start", "")) or 0, length)
+    text = pages.text_slice(run=run, place=place, start=start, size=TEXT_SLICE)
+    note_access(request, reader, AccessAction.READ, run, {"round": number, "part": place.part})
+    whole = start == 0 and len(text) == length
+    context = {
+        "section": "runs",
+        "run": run,
+        "place": place,
+        "text": pretty_json(text) if whole else text,
+        "length": length,
+        "start": start,
+        "first": start + 1,
+        "last": start + len(text),
+        "next_start": start + len(text) if start + len(text) < length else None,
+        "previous_start": max(0, start - TEXT_SLICE) if start else None,
+        "whole": whole,
+    }
+    template = template_for(request, "transcripts/round_text.html", "text")
+    return render(request, template, context)
+
+
+@require_GET
+@project_page(May.READ_TRANSCRIPTS)
+def round_calls(request: HttpRequest, reader: Reader, pk: int, number: int) -> HttpResponse:
+    """All calls of a round that has more than its card shows."""
+    run = _readable(reader, pk)
+    window = pages.round_window(run=run, spans=[(number, number)])
+    if not window.rounds:
+        raise Http404("This round never came.")
+    note_access(request, reader, AccessAction.READ, run, {"round": number})
+    context = {
+        "section": "runs",
+        "run": run,
+        "number": number,
+        "calls": [call_card(call) for call in window.calls.get(number, [])],
+        "may_read": True,
+    }
+    return render(request, "transcripts/round_calls.html", context)
+
+
+def _readable(reader: Reader, pk: int) -> Run:
+    run = run_or_404(reader, pk)
+    require_read(reader, run)
+    return run
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 12 else None
+
+
+def _part_of(row: dict[str, object]) -> str:
+    """Which kept text a message stands for, for its "show all" link."""
+    if row["reply_of"] is not None:
+        return "reply"
+    return "result" if row["result_round"] is not None else "message"
