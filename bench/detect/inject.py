@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis.detectors.limits import DEFAULT, Limits
 from bench.detect.clean import clean_sketch
 from bench.detect.sketch import CallSketch, Sketch, StepSketch, record
 from bench.detect.world import AGENTS, half_of, load_pool
@@ -61,6 +62,7 @@ class Case:
     bad: frozenset[tuple[int, int]] = frozenset()
     """Rounds and calls whose results are broken or missing."""
     name: str = ""
+    settings: Limits = DEFAULT
 
 
 @dataclass
@@ -318,6 +320,7 @@ def make_case(seed: int, kind: str, attempt: int) -> Case | None:
         allowed,
         frozenset((n, i) for n, i, call in broken.sketch.places() if call.bad),
         f"{kind}/{expected.variant or '-'}/{sketch.run_id}",
+        broken.sketch.settings,
     )
 
 

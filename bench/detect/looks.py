@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
 
+from analysis.detectors.limits import Baseline
 from bench.detect.sketch import Allowed, CallSketch
 from bench.detect.world import AGENTS, STRING_PAGES, World
 from transcripts.record import Ending, Message
@@ -336,6 +339,39 @@ def asked_again(world: World) -> None:
     world.add(reply=world.say("final")).answer = world.say("follow_ups")
     name, _ = world.tool("device")
     world.add(world.call("device", world.new_id(), world.render(name, world.device_record())))
+
+
+@look()
+def polled_on_purpose(world: World) -> None:
+    """A state is asked for five times and stays the same: the project says that it may be."""
+    subject = world.new_id()
+    name, _ = world.tool("status")
+    for _ in range(5):
+        world.add(world.call("status", subject, f"state of {subject}: waiting"), reply="")
+    settings = world.sketch.settings
+    world.sketch.settings = replace(settings, polled=settings.polled | {name})
+
+
+@look()
+def silent_by_setting(world: World) -> None:
+    """A tool answers nothing by nature, as the project has said or as its runs have shown."""
+    name, _ = world.tool("device")
+    world.add(world.call("device", world.new_id(), ""))
+    settings = world.sketch.settings
+    if world.rng.random() < 0.5:
+        world.sketch.settings = replace(settings, silent=settings.silent | {name})
+    else:
+        learned = Baseline(runs=30, silent_tools=frozenset({name}))
+        world.sketch.settings = replace(settings, baseline=learned)
+
+
+@look()
+def too_few_to_learn_from(world: World) -> None:
+    """What was learned from nineteen runs does not apply yet, small as it is."""
+    if world.sketch.settings.baseline == Baseline():
+        tools = dict.fromkeys((naming[0] for naming in world.naming.values()), 1.0)
+        few = Baseline(19, 1.0, 1.0, Decimal("0.0000001"), tools)
+        world.sketch.settings = replace(world.sketch.settings, baseline=few)
 
 
 @look("coding")

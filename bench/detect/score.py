@@ -81,7 +81,7 @@ def at_place(finding: Finding, expected: Expected) -> bool:
 
 
 def judge(case: Case) -> Outcome:
-    analysis = analyse(case.run)
+    analysis = analyse(case.run, case.settings)
     expected = case.expected
     own = [f for f in analysis.findings if f.detector == expected.detector]
     named = any(at_place(finding, expected) for finding in own)
@@ -144,7 +144,7 @@ def first_odd(analysis: Analysis) -> int | None:
 
 
 def control(sketch: Sketch) -> Control:
-    analysis = analyse(record(sketch))
+    analysis = analyse(record(sketch), sketch.settings)
     allowed = {(a.detector, a.round) for a in sketch.allowed}
     wrong = [f for f in analysis.findings if (f.detector, f.round) not in allowed]
     return Control(sketch, analysis, wrong, analysis.verdict.flagged and not sketch.flagged)

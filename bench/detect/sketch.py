@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from analysis.detectors.limits import DEFAULT, Limits
 from transcripts.record import (
     Call,
     Ending,
@@ -131,6 +132,8 @@ class Sketch:
     window: int | None = None
     limits: RunLimits = field(default_factory=RunLimits)
     ending: Ending | None = None
+    settings: Limits = DEFAULT
+    """What the project has set, or learned from earlier runs."""
     allowed: list[Allowed] = field(default_factory=list)
     flagged: bool = False
     looks: list[str] = field(default_factory=list)

@@ -14,6 +14,8 @@ from transcripts.record import ENDED_BY_ITSELF, RunRecord, completeness
 
 TUNING, REPORTING = 2, 1
 PER_KIND = 6
+SOMETIMES = {"summary_keeps_the_ticket", "too_few_to_learn_from"}
+"""These need logged inputs, or change what is known of earlier runs and not the run."""
 BREAKS_COMPLETENESS = {
     "orphan_result",
     "stop_mismatch_not_run",
@@ -86,7 +88,7 @@ def test_every_look_alike_gets_into_a_run(name: str):
     without = clean_sketch(REPORTING, 0, agents[0], [])
     with_it = clean_sketch(REPORTING, 0, agents[0], [name])
 
-    assert record(with_it).rounds != record(without).rounds or name == "summary_keeps_the_ticket"
+    assert record(with_it).rounds != record(without).rounds or name in SOMETIMES
     assert completeness(record(with_it)).complete
 
 
