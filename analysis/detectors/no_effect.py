@@ -1,27 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from analysis.choices import Severity
 from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
-from analysis.detectors.reading import CallReading, Reading
-from analysis.detectors.reading.relation import about_the_same, is_read
-from analysis.detectors.reading.tools import Effect
+from analysis.detectors.reading import Reading
 from analysis.detectors.reading.words import quoted
-
-# Changes that are looked back at from one read. In a run that changes more than this between two
-# reads of one thing, the oldest are not held against it.
-MOST_CHANGES_BETWEEN = 40
-
-
-@dataclass(slots=True)
-class _Watched:
-    """A read with the answer it got last, and the changes made since."""
-
-    read: CallReading
-    changes: list[CallReading] = field(default_factory=list)
 
 
 @detector(version=1, severity=Severity.FAULT, odd=True, rank=20)
@@ -42,54 +27,27 @@ def no_effect(reading: Reading, limits: Limits) -> Iterator[Draft]:
     where a change takes time, return a handle to wait on.
     Source: the VPN run; tools that answer 200 before the work is done.
     """
-    watched: dict[tuple[str, str], _Watched] = {}
-    recent: list[CallReading] = []
-    found: dict[tuple[str, str], tuple[CallReading, CallReading, CallReading, int]] = {}
-    settled: dict[tuple[str, str], int] = {}
-    for call in reading.calls:
-        if call.effect == Effect.CHANGES:
-            if call.answered and not call.failed:
-                recent.append(call)
-            continue
-        if not is_read(call) or call.came_to_nothing:
-            continue
-        before = watched.get(call.key)
+    for found in reading.no_effects:
+        change, before, after = found.change, found.before, found.after
         if before is not None:
-            since = [
-                change
-                for change in recent[-MOST_CHANGES_BETWEEN:]
-                if change.seq > before.read.seq and about_the_same(change, call)
-            ]
-            if since and call.result_key == before.read.result_key:
-                change = since[0]
-                settled.pop(change.key, None)
-                known = found.get(change.key)
-                found[change.key] = (
-                    (*known[:3], known[3] + 1) if known else (change, before.read, call, 1)
-                )
-            elif since:
-                for change in since:
-                    if change.key in found:
-                        settled.setdefault(change.key, call.round)
-        watched[call.key] = _Watched(call)
-    for key, (change, earlier, later, times_seen) in found.items():
-        brief = f"{change.name} changed nothing that {later.name} shows"
+            shown = (
+                f"{after.name} says the same before it (round {before.round}) and after it "
+                f"(round {after.round})"
+            )
+        else:
+            shown = f"{after.name} then says the opposite (round {after.round})"
         yield Draft(
             at=change.place,
-            why=(
-                f"{change.name} did not fail, but {later.name} says the same before it (round "
-                f"{earlier.round}) and after it (round {later.round}): "
-                f"{quoted(later.call.result or '', 90)}."
-            ),
-            brief=brief,
+            why=f"{change.name} did not fail, but {shown}: {quoted(found.told, 90)}.",
+            brief=f"{change.name} changed nothing that {after.name} shows",
             tool=change.name,
-            evidence=(earlier.place, later.place),
+            evidence=tuple(each.place for each in (before, after) if each is not None),
             values={
-                "read": later.name,
-                "before": earlier.round,
-                "after": later.round,
-                "times": times_seen,
-                "error": f"no effect on {later.name}",
+                "read": after.name,
+                "before": before.round if before is not None else None,
+                "after": after.round,
+                "times": found.times,
+                "error": f"no effect on {after.name}",
             },
-            made_up_at=settled.get(key),
+            made_up_at=found.settled_at,
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from analysis.detectors.base import Place
 from analysis.detectors.limits import DEFAULT, Limits, named
@@ -15,6 +15,9 @@ from analysis.detectors.reading import emptiness, failures, keys
 from analysis.detectors.reading.context import ContextChange, read_context
 from analysis.detectors.reading.tools import Effect, ToolNature, nature_of
 from transcripts.record import ENDED_BY_ITSELF, Call, Ending, Round, RunRecord
+
+if TYPE_CHECKING:
+    from analysis.detectors.reading.effects import NoEffect
 
 # Tokens. No window on the price list is so small that less than this could press on it, and
 # loading the list takes longer than all else.
@@ -84,7 +87,7 @@ class CallReading:
         if mine == theirs:
             return True
         # Ids and time stamps are short: answers of very different length differ in more than those.
-        if abs(len(mine) - len(theirs)) > 200:
+        if abs(len(mine) - len(theirs)) > 200 or keys.differ_plainly(mine, theirs):
             return False
         return self.result_key == other.result_key
 
@@ -141,6 +144,13 @@ class Reading:
 
         window = window_of(self.run)
         return (window, "the price list") if window else None
+
+    @cached_property
+    def no_effects(self) -> tuple[NoEffect, ...]:
+        """The changes that had no effect, in order of the first call of each."""
+        from analysis.detectors.reading.effects import find_no_effects
+
+        return tuple(find_no_effects(self.calls))
 
     def call_at(self, round_: int, call: int | None) -> CallReading | None:
         return self._call_at.get((round_, call))

@@ -238,7 +238,24 @@ NOT_AN_ERROR = frozenset(
         "",
         "no error",
         "no errors",
-        *["none", "null", "no", "false", "ok", "okay", "success", "succeeded", "nil", "n/a", "na", "-", "0", "200", "no_error", "noerror"],
+        *[
+            "none",
+            "null",
+            "no",
+            "false",
+            "ok",
+            "okay",
+            "success",
+            "succeeded",
+            "nil",
+            "n/a",
+            "na",
+            "-",
+            "0",
+            "200",
+            "no_error",
+            "noerror",
+        ],
     ]
 )
 

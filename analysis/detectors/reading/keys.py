@@ -71,6 +71,10 @@ VOLATILE_NAMES = frozenset(
     ]
 )
 
+# Characters whose words are compared first, and how many of them ids and time stamps may change.
+HEAD = 400
+MOST_VOLATILE_WORDS = 12
+
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[AaPp][Mm])?"
 _ZONE = r"(?:\s?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
 _STAMP = rf"\d{{4}}[-/.]\d{{2}}[-/.]\d{{2}}(?:[T ]{_CLOCK}{_ZONE})?"
@@ -148,6 +152,12 @@ def read_args(text: str) -> tuple[Any, str]:
 def fold(text: str) -> str:
     """`text` with every run of white space as one space, and none at its ends."""
     return " ".join(text.split())
+
+
+def differ_plainly(one: str, other: str) -> bool:
+    """Whether the beginnings differ in so many words that no id or time stamp explains it."""
+    pairs = zip(one[:HEAD].split(), other[:HEAD].split(), strict=False)
+    return sum(mine != theirs for mine, theirs in pairs) > MOST_VOLATILE_WORDS
 
 
 def stable(text: str) -> str:

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import re2
+
+from analysis.choices import Severity
+from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.limits import Limits
+from analysis.detectors.reading import CallReading, Reading
+from analysis.detectors.reading.tools import Effect
+from analysis.detectors.reading.words import quoted
+from transcripts.record import Stop
+
+_CLAIMS = re2.compile(
+    r"(?i)\b(?:done|completed?|success(?:ful(?:ly)?)?|all set|fixed|resolved|finished"
+    r"|taken care of|ready|sorted|"
+    r"(?:has|have|is|are|was|were|been|i|i've|we|we've"
+    r"|ve) (?:now )?(?:been )?(?:now )?(?:successfully )?(?:re)?(?:set|done|"
+    r"sent|updated|created|deleted|removed|cancell?ed|booked|changed|saved|closed|restarted"
+    r"|enabled|disabled|unlocked|"
+    r"assigned|added|scheduled|submitted|applied|restored|installed|deployed|processed"
+    r"|refunded|issued|granted|"
+    r"approved|moved|written|modified|published|ordered|paid)|"
+    r"(?:should|will) (?:now )?(?:be able|work|be working))\b|"
+    r"erledigt|erfolgreich|wurde|terminé|effectué|completado|listo|concluído|fatto|готово|完成|完了"
+)
+_ADMITS = re2.compile(
+    r"(?i)\b(?:unable|unfortunately|sorry|apologi[sz]e|fail\w*|error|denied|cannot|(?:could"
+    r"|can|did|was|were|has|have|is|do|"
+    r"does)(?: ?not|n['\x{2019}]t)|not (?:been )?(?:able|possible|completed|done|successful)"
+    r"|without success|"
+    r"escalat\w*|hand(?:ed|ing)? (?:over|off)|transferr\w*|permission|unsuccessful"
+    r"|manual(?:ly)?|problem|issue (?:with|while))\b|"
+    r"leider|nicht|désolé|malheureusement|impossible|lo siento|no (?:pude|se pudo)|não"
+    r"|purtroppo|无法|できません"
+)
+
+
+@detector(version=1, severity=Severity.LEAD, odd=False, rank=90)
+def claimed_success(reading: Reading, limits: Limits) -> Iterator[Draft]:
+    """Claimed success.
+
+    The last reply says that it is done, though the tool that should have done it never worked.
+
+    Why it matters: the ticket is closed and the person's problem is still there.
+    Stays silent: where the reply admits the failure, the tool worked in the end, or another
+    change worked after it.
+    Yields: one finding, at the last reply; its evidence is the last call of the tool.
+    Likely cause: the failure does not look like one to the model.
+    Fix in code: let failing tools say so; before a run may finish, check in code that what it
+    claims is so.
+    Source: MAST failure mode "no or incorrect verification"; Datus-agent#1245.
+    """
+    if not reading.rounds:
+        return
+    last = reading.rounds[-1]
+    text = last.reply[-4_000:]
+    if last.stop != Stop.FINISHED or not text or _CLAIMS.search(text) is None:
+        return
+    if _ADMITS.search(text) is not None:
+        return
+    broken = _never_worked(reading)
+    if broken is None:
+        return
+    what = "failed" if broken.failed else "returned nothing"
+    if any(found.change.key == broken.key for found in reading.no_effects):
+        what = "had no effect"
+    yield Draft(
+        at=Place(last.number),
+        why=f"The last reply says {quoted(text, 90)}, but {broken.name} {what} and never worked.",
+        brief=f"says done though {broken.name} never worked",
+        tool=broken.name,
+        evidence=(broken.place,),
+        values={"error": "claimed success", "needed": broken.name},
+    )
+
+
+def _never_worked(reading: Reading) -> CallReading | None:
+    """The last call of a tool for changes that never worked, with no change after it that did."""
+    disproved = {found.change.key for found in reading.no_effects if found.settled_at is None}
+    worked: set[str] = set()
+    broken: CallReading | None = None
+    for call in reading.calls:
+        if call.effect != Effect.CHANGES or call.nature.hands_off:
+            continue
+        if call.came_to_nothing or call.key in disproved:
+            broken = call
+        else:
+            worked.update((call.name, call.nature.family))
+            broken = None
+    if broken is not None and {broken.name, broken.nature.family} & worked:
+        return None
+    return broken

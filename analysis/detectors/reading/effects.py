@@ -1,0 +1,133 @@
+"""Changes that changed nothing, as later reads show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import re2
+
+from analysis.detectors.reading import CallReading
+from analysis.detectors.reading.relation import about_the_same, is_read
+from analysis.detectors.reading.tools import Effect
+
+# Changes that are looked back at from one read. In a run that changes more than this between two
+# reads of one thing, the oldest are not held against it.
+MOST_CHANGES_BETWEEN = 40
+
+_STATUS = (
+    r"(?i)\b(?:status|state|account|profile|access|booking|order|ticket|service)[\"']?"
+    r"\s*(?:[:=]|is)\s*[\"']?"
+)
+# What a read says of a thing that a change by this verb cannot have reached.
+_OPPOSITES = {
+    verb: re2.compile(
+        rf"{_STATUS}(?:{words})\b|(?i:[\"']?\b(?:{fields})[\"']?\s*[:=]\s*[\"']?(?:false|no"
+        rf"|never|0)\b)"
+    )
+    for verbs, words, fields in (
+        (
+            "close resolve complete",
+            "open|reopened|new|pending|unresolved|in progress",
+            "closed|resolved|completed",
+        ),
+        ("cancel", "active|confirmed|booked|scheduled|open", "cancell?ed"),
+        ("enable activate", "disabled|inactive|deactivated|off", "enabled|active|activated"),
+        ("disable deactivate", "enabled|active|on", "disabled|deactivated"),
+        ("unlock", "locked|blocked", "unlocked"),
+        ("lock", "unlocked", "locked"),
+        ("start restart", "stopped|not running|down|offline|exited", "running|started"),
+        ("stop kill", "running|started|online", "stopped"),
+        ("approve", "pending|rejected|waiting|unapproved", "approved"),
+        ("grant", "denied|none|no access|revoked|not granted", "granted"),
+        ("revoke", "granted", "revoked"),
+        ("assign", "unassigned", "assigned"),
+        ("pay", "unpaid|due|overdue", "paid"),
+        ("send email mail", "draft|unsent|not sent|queued", "sent"),
+        ("publish", "draft|unpublished", "published"),
+        ("reset", "not reset|expired", "reset"),
+        ("install deploy", "not installed|missing|not deployed", "installed|deployed"),
+    )
+    for verb in verbs.split()
+}
+
+
+@dataclass(slots=True)
+class NoEffect:
+    """`change` did not show in `after`: it is as `before`, or says the opposite (`before` None).
+
+    `told` is what the read says, `times` how often the same call had no effect, `settled_at` the
+    round in which the read did change at last.
+    """
+
+    change: CallReading
+    before: CallReading | None
+    after: CallReading
+    told: str
+    times: int = 1
+    settled_at: int | None = None
+
+
+@dataclass(slots=True)
+class _Search:
+    last_read: dict[tuple[str, str], CallReading] = field(default_factory=dict)
+    changes: list[CallReading] = field(default_factory=list)
+    unproven: list[CallReading] = field(default_factory=list)
+    found: dict[tuple[str, str], NoEffect] = field(default_factory=dict)
+
+
+def find_no_effects(calls: Sequence[CallReading]) -> list[NoEffect]:
+    """One entry for each call key that had no effect, at its first call without one."""
+    search = _Search()
+    for call in calls:
+        if call.effect == Effect.CHANGES:
+            if call.answered and not call.failed:
+                search.changes.append(call)
+                search.unproven = [*search.unproven[-MOST_CHANGES_BETWEEN:], call]
+        elif is_read(call) and not call.came_to_nothing:
+            _compare(search, call)
+            _contradict(search, call)
+            search.last_read[call.key] = call
+    return list(search.found.values())
+
+
+def _compare(search: _Search, read: CallReading) -> None:
+    before = search.last_read.get(read.key)
+    if before is None:
+        return
+    since = [
+        change
+        for change in search.changes[-MOST_CHANGES_BETWEEN:]
+        if change.seq > before.seq and about_the_same(change, read)
+    ]
+    if not since:
+        return
+    if read.result_key != before.result_key:
+        for change in since:
+            if change.key in search.found and search.found[change.key].settled_at is None:
+                search.found[change.key].settled_at = read.round
+        return
+    _add(search, NoEffect(since[0], before, read, read.call.result or ""))
+
+
+def _contradict(search: _Search, read: CallReading) -> None:
+    """The first related read after a change is its proof, or the proof of the opposite."""
+    open_: list[CallReading] = []
+    for change in search.unproven:
+        if not about_the_same(change, read):
+            open_.append(change)
+            continue
+        verb = next((word for word in change.nature.words if word in _OPPOSITES), "")
+        told = _OPPOSITES[verb].search((read.call.result or "")[:4_000]) if verb else None
+        if told is not None and change.key not in search.found:
+            _add(search, NoEffect(change, None, read, told.group()))
+    search.unproven = open_
+
+
+def _add(search: _Search, found: NoEffect) -> None:
+    known = search.found.get(found.change.key)
+    if known is None:
+        search.found[found.change.key] = found
+    else:
+        known.times += 1
+        known.settled_at = None

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import re2
+
+from analysis.choices import Severity
+from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.limits import Limits
+from analysis.detectors.reading import Reading
+from analysis.detectors.reading.episodes import MOST_EVIDENCE
+from analysis.detectors.reading.words import ordinal, quoted, rounds
+from transcripts.record import Round
+
+MIN_SAME = 3
+# Characters. Shorter texts beside a tool request ("Let me check.") say nothing of their own.
+SHORT = 120
+
+_NOT_LETTERS = re2.compile(r"[\d\s\pP\pS]+")
+
+
+@detector(version=1, severity=Severity.FAULT, odd=False, rank=70)
+def repeated_reply(reading: Reading, limits: Limits) -> Iterator[Draft]:
+    """Repeated reply.
+
+    The model writes the same text 3 times.
+
+    Why it matters: it is stuck in a phrase, and whoever reads it gets nowhere either.
+    Stays silent: for short words that go with different tool requests. When a person wrote
+    something in between, it is a lead.
+    Yields: one finding for each text, at the third; numbers, spaces and punctuation are not
+    compared.
+    Likely cause: what the model reads does not change from one round to the next.
+    Fix in code: stop at the second identical reply and change the input: say what was tried, or
+    hand off.
+    Source: health monitors of the field; MAST failure mode "step repetition".
+    """
+    seen: dict[str, list[Round]] = {}
+    for round_ in reading.rounds:
+        text = str(_NOT_LETTERS.sub(" ", round_.reply.lower())).strip() if round_.reply else ""
+        if text:
+            seen.setdefault(text, []).append(round_)
+    for same in seen.values():
+        if len(same) < MIN_SAME or _is_small_talk(reading, same):
+            continue
+        third, last = same[MIN_SAME - 1], same[-1]
+        numbers = [round_.number for round_ in same]
+        spoken_to = any(_read_a_person(reading, round_) for round_ in same[1:])
+        yield Draft(
+            at=Place(third.number),
+            to_round=last.number if last.number != third.number else None,
+            why=(
+                f"The same reply comes for the {ordinal(MIN_SAME)} time ({rounds(numbers)}): "
+                f"{quoted(third.reply, 90)}."
+            ),
+            brief="the same reply comes again and again",
+            evidence=tuple(Place(number) for number in numbers[:MOST_EVIDENCE]),
+            values={"times": len(same), "error": "same reply"},
+            severity=Severity.LEAD if spoken_to else None,
+        )
+
+
+def _is_small_talk(reading: Reading, same: list[Round]) -> bool:
+    if len(same[0].reply) > SHORT or not any(round_.calls for round_ in same):
+        return False
+    asked = {
+        tuple(call.key for call in reading.calls_by_round.get(round_.number, ())) for round_ in same
+    }
+    return len(asked) > 1
+
+
+def _read_a_person(reading: Reading, round_: Round) -> bool:
+    messages = reading.run.message_by_key
+    added = round_.input.added if round_.input is not None else ()
+    return any(
+        (message := messages.get(placed.key)) is not None
+        and message.role == "user"
+        and message.result_of is None
+        for placed in added
+    )
