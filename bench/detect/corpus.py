@@ -93,8 +93,8 @@ def records(path: Path) -> list[RunRecord]:
         found = [run for run in read_runs(content) if isinstance(run, RunRecord)]
     except UnreadableError:
         found = [
-            chat_run(name, said)
-            for name, said in shape_of(_documents(content), path)
+            replace(chat_run(name, said), ending=ending)
+            for name, said, ending in shape_of(_documents(content), path)
             if any(one.calls or one.role == "assistant" for one in said)
         ]
     # Nobody set a limit for these agents, and their lengths are not what is looked at.

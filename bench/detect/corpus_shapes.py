@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from transcripts.record import Ending
+
 Asked = tuple[str, str, str]
 """A call's id, tool, and arguments as JSON text."""
-Chat = tuple[str, list["Said"]]
+Chat = tuple[str, list["Said"], Ending | None]
+"""A name, what was said, and how it ended where the file says so."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +36,23 @@ def shape_of(documents: list[Any], path: Path) -> Iterator[Chat]:
                 continue
             name = f"{path.stem[:40]}-{i + k}"
             if isinstance(entry.get("traj"), list):
-                yield name, _messages(entry["traj"])
+                yield name, _messages(entry["traj"]), None
             elif isinstance(entry.get("trajectory"), list):
-                yield name, _shell(entry["trajectory"])
+                done = (entry.get("info") or {}).get("exit_status") == "submitted"
+                yield name, _shell(entry["trajectory"]), Ending.FINISHED if done else None
             elif isinstance(entry.get("answer_generation"), dict):
-                yield name, _functions(entry["answer_generation"])
+                yield name, _functions(entry["answer_generation"]), None
             elif isinstance(entry.get("history"), list):
                 history = entry["history"]
                 is_chat = bool(history) and isinstance(history[0], dict) and "role" in history[0]
-                yield name, _messages(history) if is_chat else _events(history)
+                yield name, _messages(history) if is_chat else _events(history), None
             elif isinstance(entry.get("steps"), list):
-                yield name, _steps(entry["steps"])
+                yield name, _steps(entry["steps"]), None
             elif isinstance(entry.get("samples"), list):
                 for n, sample in enumerate(entry["samples"]):
-                    yield f"{name}-{n}", _messages(sample.get("messages") or [])
+                    yield f"{name}-{n}", _messages(sample.get("messages") or []), None
     if documents and all(isinstance(d, dict) and "type" in d for d in documents):
-        yield path.stem, _session(documents)
+        yield path.stem, _session(documents), None
 
 
 def _text(content: Any) -> str:

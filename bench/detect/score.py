@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from analysis.detectors.base import Finding
 from analysis.suite import Analysis, analyse
-from bench.detect.inject import Case, Expected
+from bench.detect.breaking import Expected
+from bench.detect.inject import Case
 from bench.detect.sketch import Sketch, record
 
 RESULT_DETECTORS = frozenset({"empty_result", "failed_result", "hidden_error"})

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from bench.detect.breaking import related
 from bench.detect.clean import clean_runs, clean_sketch, clean_sketches
-from bench.detect.inject import Case, cases, load_faults, related
+from bench.detect.inject import Case, cases, load_faults
 from bench.detect.looks import LOOKS
 from bench.detect.sketch import record
 from bench.detect.world import load_pool

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bench.detect.aftermath import aftermath
+from bench.detect.breaking import Break, Expected, fault
 from bench.detect.faults.results import SPEAKS_OF_FAILURE
-from bench.detect.inject import Break, Expected, aftermath, fault
 from bench.detect.sketch import CallSketch
 from transcripts.record import Orphan
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.detect.inject import Break, Expected, fault
+from bench.detect.breaking import Break, Expected, fault
 from transcripts.record import Ending, Message, Stop
 
 

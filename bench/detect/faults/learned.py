@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from analysis.detectors.limits import Baseline, Limits
-from bench.detect.inject import Break, Expected, fault
+from bench.detect.breaking import Break, Expected, fault
 from bench.detect.sketch import record
 from transcripts.record import RunLimits
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from bench.detect.breaking import Break, Expected, fault
 from bench.detect.faults.results import SPEAKS_OF_FAILURE
-from bench.detect.inject import Break, Expected, fault
 from bench.detect.sketch import record
 from transcripts.record import RunLimits
 

@@ -6,8 +6,9 @@ import json
 import uuid
 from typing import Any
 
+from bench.detect.aftermath import press_on
+from bench.detect.breaking import Break, Expected, fault, related
 from bench.detect.faults.results import HIDDEN, SPEAKS_OF_FAILURE
-from bench.detect.inject import Break, Expected, fault, press_on, related
 from bench.detect.sketch import CallSketch, StepSketch
 from bench.detect.world import STRING_PAGES
 

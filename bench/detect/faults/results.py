@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from bench.detect.inject import Break, Expected, aftermath, fault, press_on
+from bench.detect.aftermath import aftermath, press_on
+from bench.detect.breaking import Break, Expected, fault
 from bench.detect.sketch import CallSketch
 
 HIDDEN = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bench.detect.breaking import Break, Expected, fault
 from bench.detect.faults.results import SPEAKS_OF_FAILURE
-from bench.detect.inject import Break, Expected, fault
 from bench.detect.sketch import END_LABELS, TOOL_LABELS, CallSketch
 from transcripts.record import Ending, Stop
 
