@@ -12,6 +12,7 @@ from transcripts.masking import names
 from transcripts.masking.budget import Budget
 from transcripts.masking.fold import pattern
 from transcripts.masking.names import Strength
+from transcripts.masking.options import DEFAULT, Options
 from transcripts.masking.rulefiles import TextRule, text_rules
 from transcripts.masking.spans import Hit, Rank
 from transcripts.masking.values import DIGIT, LETTER, is_secret, is_stand_in
@@ -20,13 +21,19 @@ from transcripts.masking.values import DIGIT, LETTER, is_secret, is_stand_in
 ASSIGNED: Final = pattern(
     r"""([\w.\-]*(?:pass|pwd|kennwort|contrase|wachtwoord|senha|mdp|clave|secret|token|key"""
     r"""|credential|psk|pw|pin|otp|auth|sig|cvv|cvc|jwt|seed|bearer|code|cookie)[\w.\-]*)"""
-    r"""["'\])]{0,3}[ \t]{0,6}(:=|=>|->|=|:)[ \t]{0,6}"""
+    r"""["'\])]{0,3}[ \t]{0,6}(:=|=>|->|=|:|\bis\b)[ \t]{0,6}"""
 )
 FLAG: Final = pattern(
     r"""(?:^|[\s"'])(--?|/)([\w\-]*(?:pass|pwd|secret|token|key|credential)[\w\-]*)[ \t]{1,4}"""
 )
 BEFORE: Final = re.compile(r"(?:([^\W\d_]+)[ _-])?([^\W\d_]+)[ ]$")
-BARE_VALUE: Final = re.compile(r"[^\s,;&<>\"'`|()\[\]{}]{1,4096}")
+# A word; HTML entities in it are part of it, a bare `&` ends it as in a query.
+BARE_VALUE: Final = re.compile(
+    r"(?:[^\s,;&<>\"'`|()\[\]{}]|&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});){1,4096}"
+)
+# In a connection string only a semicolon ends a value.
+PART_VALUE: Final = re.compile(r"[^;\r\n\"']{1,4096}")
+AFTER_PART: Final = re.compile(r";[ \t]?$")
 LINE_VALUE: Final = re.compile(r"[^\n\r]{1,4096}")
 LINE_START: Final = re.compile(
     r"(?:^|[\n\r])[ \t]*(?:[-+>$#] )?(?:export |set |setx |env |SET |- |ENV |ARG )?[ \t]*[\"']?$"
@@ -46,10 +53,12 @@ SENSITIVE_CELL: Final = re.compile(
 )
 
 
-def context_hits(text: str, folded: bytes, budget: Budget) -> Iterator[Hit]:
+def context_hits(
+    text: str, folded: bytes, budget: Budget, options: Options = DEFAULT
+) -> Iterator[Hit]:
     """Secrets that `text` gives away by what stands around them; `folded` is `fold(text)`."""
-    yield from _assigned(text, folded, budget)
-    yield from _flags(text, folded)
+    yield from _assigned(text, folded, budget, options)
+    yield from _flags(text, folded, options)
     for rule in text_rules("context"):
         budget.check()
         yield from rule_hits(rule, text, folded)
@@ -80,7 +89,7 @@ def rule_hits(rule: TextRule, text: str, folded: bytes) -> Iterator[Hit]:
         yield Hit(start, end, rule.id, rule.family, Rank.CONTEXT)
 
 
-def _assigned(text: str, folded: bytes, budget: Budget) -> Iterator[Hit]:
+def _assigned(text: str, folded: bytes, budget: Budget, options: Options) -> Iterator[Hit]:
     """`name=value`, `name: value`, `"name": "value"`, `name => value`."""
     done = 0
     for count, found in enumerate(ASSIGNED.finditer(folded)):
@@ -90,7 +99,7 @@ def _assigned(text: str, folded: bytes, budget: Budget) -> Iterator[Hit]:
             continue
         name_start, name_end = found.span(1)
         name = text[name_start:name_end]
-        strength = names.strength(name)
+        strength = options.strength(name)
         if strength < Strength.STRONG:
             before = BEFORE.search(text, max(0, name_start - 40), name_start)
             if before:
@@ -103,6 +112,9 @@ def _assigned(text: str, folded: bytes, budget: Budget) -> Iterator[Hit]:
             continue
         start, end, quoted = value
         done = end
+        if found.group(2) == b"is":
+            # In a sentence a word after "is" is mostly speech: only what looks random counts.
+            strength = min(strength, Strength.WEAK)
         numeric = names.family_of(name) in ("code", "password")
         if is_secret(text[start:end], strength, quoted=quoted, numeric_ok=numeric):
             yield Hit(start, end, "named-value", names.family_of(name), Rank.CONTEXT)
@@ -125,6 +137,10 @@ def _value(
         line = re.split(r"\s+#", line, maxsplit=1)[0].rstrip(" \"',")
         if line and not re.search(r"\s", line) and not MORE_PAIRS.search(line) and len(line) > 2:
             return at, at + len(line), False
+    if AFTER_PART.search(text, max(0, name_start - 2), name_start):
+        part = PART_VALUE.match(text, at)
+        if part and text[part.end() : part.end() + 1] == ";" and not re.search(r"\s", part.group()):
+            return at, part.end(), False
     bare = BARE_VALUE.match(text, at)
     if bare is None:
         return None
@@ -134,11 +150,11 @@ def _value(
     return at, at + len(value), False
 
 
-def _flags(text: str, folded: bytes) -> Iterator[Hit]:
+def _flags(text: str, folded: bytes, options: Options) -> Iterator[Hit]:
     """`--password VALUE`, `-Password "VALUE"`."""
     for found in FLAG.finditer(folded):
         name = text[slice(*found.span(2))]
-        strength = names.strength(name)
+        strength = options.strength(name)
         if strength == Strength.NONE:
             continue
         at = found.end()

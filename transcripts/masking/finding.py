@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from transcripts.masking import engine
 from transcripts.masking.budget import Budget
 from transcripts.masking.context import context_hits
-from transcripts.masking.fold import fold
+from transcripts.masking.encoded import blob_hits
+from transcripts.masking.fold import ascii_copy, fold
+from transcripts.masking.numbers import number_hits
+from transcripts.masking.options import DEFAULT, Options
 from transcripts.masking.pem import private_keys
-from transcripts.masking.placeholders import covers_placeholder
+from transcripts.masking.placeholders import covers_placeholder, hidden
+from transcripts.masking.prose import prose_hits
 from transcripts.masking.spans import Hit, merged
-from transcripts.masking.views import DEPTH, View, decoded
+from transcripts.masking.views import DEPTH, View, decoded, unwrapped
 from transcripts.masking.walk import JsonView, Number, json_view
 
 # Longer texts are read in pieces: the engine's worst case grows faster than the text.
@@ -31,15 +36,16 @@ class Found:
         self.numbers = numbers
 
 
-def find(text: str, budget: Budget) -> Found:
+def find(text: str, budget: Budget, options: Options = DEFAULT) -> Found:
     """The secrets of `text`, on the text as it came. Raises `OutOfTimeError`, `MaskingError`."""
-    walked = json_view(text)
+    walked = json_view(text, options)
     if walked is None:
-        hits = _through_views(text, budget)
+        hits = _through_views(text, budget, options)
         numbers: list[Number] = []
     else:
         hits = _lowered(
-            walked, _joins_checked(walked, [*walked.named, *_through_views(walked.text, budget)])
+            walked,
+            _joins_checked(walked, [*walked.named, *_through_views(walked.text, budget, options)]),
         )
         numbers = walked.numbers
     kept = [hit for hit in merged(hits) if not covers_placeholder(text, hit.start, hit.end)]
@@ -50,9 +56,10 @@ def _joins_checked(walked: JsonView, hits: Iterable[Hit]) -> Iterator[Hit]:
     return (hit for hit in hits if walked.counts(hit.start, hit.end))
 
 
-def _through_views(text: str, budget: Budget) -> list[Hit]:
+def _through_views(text: str, budget: Budget, options: Options, *, deep: bool = True) -> list[Hit]:
     """Hits in `text` and in what it decodes to, all on `text`."""
-    hits = list(_scan(text, budget))
+    hits = list(_scan(text, budget, options, deep=deep))
+    hits += _unwrapped_hits(text, budget)
     views: list[View] = []
     reading = text
     for _ in range(DEPTH):
@@ -62,11 +69,32 @@ def _through_views(text: str, budget: Budget) -> list[Hit]:
         budget.check()
         views.insert(0, view)
         reading = view.text
-        found: Iterable[Hit] = _scan(reading, budget)
+        found: Iterable[Hit] = _scan(reading, budget, options, deep=deep)
         for lower in views:
             found = _lowered(lower, found)
         hits += found
     return hits
+
+
+def _unwrapped_hits(text: str, budget: Budget) -> list[Hit]:
+    """Tokens that a line break cuts in two; only the engine's, and only what crosses a break."""
+    wrapped = unwrapped(text)
+    if wrapped is None:
+        return []
+    view, breaks = wrapped
+    found = [
+        hit
+        for start in range(0, len(view.text), CHUNK)
+        for hit in _shifted(
+            engine.scan(ascii_copy(view.text[start : start + CHUNK]), budget), start
+        )
+        if bisect_left(breaks, hit.end) > bisect_right(breaks, hit.start)
+    ]
+    return _lowered(view, found)
+
+
+def _shifted(hits: Iterable[Hit], by: int) -> Iterator[Hit]:
+    return (Hit(h.start + by, h.end + by, h.rule, h.family, h.rank) for h in hits)
 
 
 def _lowered(view: View, hits: Iterable[Hit]) -> list[Hit]:
@@ -78,7 +106,7 @@ def _lowered(view: View, hits: Iterable[Hit]) -> list[Hit]:
     ]
 
 
-def _scan(text: str, budget: Budget) -> Iterator[Hit]:
+def _scan(text: str, budget: Budget, options: Options, *, deep: bool) -> Iterator[Hit]:
     """Hits in one reading of a text, in pieces where it is long."""
     keys = list(private_keys(text)) if "PRIVATE KEY" in text or "Private-Lines" in text else []
     yield from keys
@@ -87,8 +115,8 @@ def _scan(text: str, budget: Budget) -> Iterator[Hit]:
             break
         budget.check()
         piece = text[start : start + CHUNK]
-        for hit in _scan_piece(_without(piece, start, keys), budget):
-            yield Hit(hit.start + start, hit.end + start, hit.rule, hit.family, hit.rank)
+        hits = _scan_piece(_without(piece, start, keys), budget, options, deep=deep)
+        yield from _shifted(hits, start)
 
 
 def _without(piece: str, offset: int, keys: list[Hit]) -> str:
@@ -103,8 +131,21 @@ def _without(piece: str, offset: int, keys: list[Hit]) -> str:
     return "".join([*parts, piece[at:]]) if parts else piece
 
 
-def _scan_piece(piece: str, budget: Budget) -> Iterator[Hit]:
+def _scan_piece(piece: str, budget: Budget, options: Options, *, deep: bool) -> Iterator[Hit]:
+    piece = hidden(piece)
     folded = fold(piece)
-    scannable = folded if piece.isascii() else piece.encode("ascii", "replace").replace(b"\0", b" ")
-    yield from engine.scan(scannable, budget)
-    yield from context_hits(piece, folded, budget)
+    yield from engine.scan(ascii_copy(piece), budget)
+    yield from context_hits(piece, folded, budget, options)
+    yield from prose_hits(folded, budget)
+    yield from number_hits(folded, options)
+    if deep:
+        yield from blob_hits(piece, lambda plain: _holds_secret(plain, budget, options))
+
+
+def _holds_secret(plain: str, budget: Budget, options: Options) -> bool:
+    """Whether what a blob decodes to holds a secret."""
+    budget.check()
+    walked = json_view(plain, options)
+    if walked is not None:
+        return bool(walked.named or _through_views(walked.text, budget, options, deep=False))
+    return bool(_through_views(plain, budget, options, deep=False))

@@ -26,6 +26,14 @@ def fold(text: str) -> bytes:
     return text.translate(PLAIN).encode("latin-1", "replace")
 
 
+def ascii_copy(text: str) -> bytes:
+    """`text` with one ASCII byte a character, for the engine; what ASCII lacks becomes `?`.
+
+    The engine reads other bytes as the start of UTF-16 or drops them, and then its places are off.
+    """
+    return text.encode("ascii", "replace").replace(b"\0", b" ")
+
+
 def pattern(source: str, *, ignore_case: bool = True) -> Any:
     """`source` compiled for folded text. Raises `re2.error` if re2 does not take it."""
     options = re2.Options()

@@ -11,6 +11,7 @@ from transcripts.masking import engine
 from transcripts.masking.budget import Budget
 from transcripts.masking.errors import MaskingError, OutOfTimeError
 from transcripts.masking.finding import Found, find
+from transcripts.masking.options import DEFAULT, Options
 from transcripts.masking.placeholders import RunKey
 from transcripts.masking.records import mapped
 from transcripts.masking.render import quoted_at, rendered, widened
@@ -63,10 +64,12 @@ class Masker:
         run: str,
         known: Mapping[str, str] | None = None,
         allowed: Collection[str] = (),
+        options: Options = DEFAULT,
     ) -> None:
         self._key = RunKey.derive(master=key, project=project, run=run)
         self._known: dict[str, str] = dict(known or {})
         self._allowed = frozenset(allowed)
+        self._options = options
         self._hits: dict[str, int] = {}
         self._memo: dict[str, MaskedText] = {}
 
@@ -120,7 +123,7 @@ class Masker:
         """Mask until another pass finds nothing, so that masking the result changes nothing."""
         engine.load()  # outside the budget: the first load may compile the rules
         budget = Budget(len(value))
-        found = self._admitted(value, find(value, budget))
+        found = self._admitted(value, find(value, budget, self._options))
         if not found.hits:
             return _Done(value)
         hits = found.hits
@@ -131,7 +134,7 @@ class Masker:
                 for hit, placeholder in placeholders.items()
             }
             view = rendered(value, hits, written)
-            again = self._admitted(view.text, find(view.text, budget)).hits
+            again = self._admitted(view.text, find(view.text, budget, self._options)).hits
             if not again:
                 self._count(hits)
                 spans = [MaskedSpan(h.start, h.end, h.rule, placeholders[h]) for h in hits]

@@ -52,6 +52,13 @@ class RunKey:
         return _hmac(self._allowing, value)
 
 
+def hidden(text: str) -> str:
+    """`text` with each placeholder as a bracketed stand-in of its length, whose words tell no rule."""
+    if "[SECRET:" not in text:
+        return text
+    return PLACEHOLDER.sub(lambda found: f"[{'X' * (len(found.group()) - 2)}]", text)
+
+
 def covers_placeholder(text: str, start: int, end: int) -> bool:
     """Whether `text[start:end]` touches a placeholder that is already there."""
     reach = 64

@@ -13,8 +13,8 @@ STAND_IN: Final = re.compile(
     r"""(?ix) ^(?:
       <[^<>]*> | \$\{.* | \{\{.* | \$\(.* | \$\{?[a-z_][a-z0-9_]*\}? | %[a-z_][a-z0-9_]*%
     | @[a-z_]+@ | \{[\w.\s]*\} | \[[^\]]*\]? | \(.*\)? | &lt;.* | \#\{.*
-    | (.)\1{2,} | [*•.xX_\-]+ | x{4,}[\w-]*
-    | (?:the|an?|my|your|our)[-_\s].* | .*(?:[-_\s]here|_goes_here)
+    | (.)\1{2,} | [*•.xX_\-]+ | x{4,}[\w.-]*
+    | (?-i:the|an?|my|your|our|The|My|Your|MY|YOUR)(?:[-_\s][a-z]+)+ | .*(?:[-_\s]here|_goes_here)
     | (?:insert|enter|put|add|replace|set|use)[-_\s].*
     | .*(?:your|my)[-_](?:api|secret|token|key|pass|access|password|client).*
     | (?:some|any|example|sample|dummy|fake|mock|placeholder|redacted|masked|hidden|removed|omitted

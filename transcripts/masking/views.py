@@ -30,6 +30,8 @@ ENCODED: Final = re.compile(
 )
 # A cheap test in C that spares most texts the search above.
 MARKERS: Final = ("&", "%", "\\")
+# A line break inside a token: mail and chat programs wrap long lines, and quote them with `>`.
+WRAP: Final = re.compile(r"(?<=[A-Za-z0-9_+/=-]{24})[ \t]*\r?\n[ \t>|]*(?=[A-Za-z0-9_+/=-]{8})")
 ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 # Doubly encoded text (escaped JSON in a URL) takes two readings; more are not seen in transcripts.
 DEPTH: Final = 2
@@ -111,6 +113,28 @@ def decoded(text: str) -> View | None:
         pieces.append(text[raw:])
         segments.append(Segment(at, len(text) - raw, raw, len(text) - raw))
     return View("".join(pieces), segments, bridging=True)
+
+
+def unwrapped(text: str) -> tuple[View, list[int]] | None:
+    """The text with long tokens joined over line breaks, and where the breaks were in it; or None."""
+    if "\n" not in text:
+        return None
+    pieces: list[str] = []
+    segments: list[Segment] = []
+    breaks: list[int] = []
+    at = raw = 0
+    for found in WRAP.finditer(text):
+        start, end = found.span()
+        pieces.append(text[raw:start])
+        segments.append(Segment(at, start - raw, raw, start - raw))
+        at += start - raw
+        breaks.append(at)
+        raw = end
+    if not breaks:
+        return None
+    pieces.append(text[raw:])
+    segments.append(Segment(at, len(text) - raw, raw, len(text) - raw))
+    return View("".join(pieces), segments, bridging=True), breaks
 
 
 def canonical(value: str) -> str:

@@ -15,6 +15,7 @@ from typing import Final
 
 from transcripts.masking import names
 from transcripts.masking.names import Strength
+from transcripts.masking.options import DEFAULT, Options
 from transcripts.masking.spans import Hit, Rank
 from transcripts.masking.values import is_secret
 from transcripts.masking.views import Segment, View
@@ -107,6 +108,7 @@ class JsonView(View):
 class _Flat:
     """The flat text while it grows."""
 
+    options: Options
     pieces: list[str] = field(default_factory=list)
     length: int = 0
     segments: list[Segment] = field(default_factory=list)
@@ -149,11 +151,11 @@ class _Frame:
     member: str | None = None
 
 
-def json_view(text: str) -> JsonView | None:
+def json_view(text: str, options: Options = DEFAULT) -> JsonView | None:
     """The flat text of `text` if it is a JSON object, list or string; None if it is not."""
     if not _is_json(text):
         return None
-    flat = _Flat()
+    flat = _Flat(options)
     _flatten(text, [Segment(0, len(text), 0, len(text))], flat, depth=0, outer="")
     return JsonView(flat)
 
@@ -178,7 +180,8 @@ def _flatten(text: str, down: list[Segment], flat: _Flat, *, depth: int, outer: 
         if kind == "mark":
             mark = lexeme.group()
             if mark in "{[":
-                frames.append(_Frame(mark == "{", _name_for(frame)))
+                frames.append(_Frame(mark == "{", _name_for(frame, flat)))
+                flat.write("\n")
             elif mark in "}]" and len(frames) > 1:
                 _close(frames.pop(), flat)
                 frames[-1].member = None
@@ -197,7 +200,7 @@ def _flatten(text: str, down: list[Segment], flat: _Flat, *, depth: int, outer: 
                 and _is_json(plain)
             ):
                 flat.write("\n")
-                _flatten(plain, segments, flat, depth=depth + 1, outer=_name_for(frame))
+                _flatten(plain, segments, flat, depth=depth + 1, outer=_name_for(frame, flat))
             else:
                 _value(plain, segments, frame, flat, is_string=True)
         elif kind == "number":
@@ -211,10 +214,10 @@ def _flatten(text: str, down: list[Segment], flat: _Flat, *, depth: int, outer: 
             flat.write("-\n")
 
 
-def _name_for(frame: _Frame) -> str:
+def _name_for(frame: _Frame, flat: _Flat) -> str:
     """The name that the next value of `frame` stands under."""
     if frame.is_object and frame.member is not None:
-        if frame.member.lower() in VALUE_NAMES and names.strength(frame.outer):
+        if frame.member.lower() in VALUE_NAMES and flat.options.strength(frame.outer):
             return frame.outer
         return frame.member
     return frame.outer
@@ -227,14 +230,14 @@ def _value(
     flat.write(quote)
     start, end = flat.copy(text, segments)
     flat.write(f"{quote}\n")
-    value = _Value(_name_for(frame), text, start, end, segments, is_string)
+    value = _Value(_name_for(frame, flat), text, start, end, segments, is_string)
     frame.values.append(value)
     _judge(value, value.name, flat)
 
 
 def _judge(value: _Value, name: str, flat: _Flat) -> None:
     """Note `value` as named if `name` makes it a secret."""
-    strength = names.strength(name)
+    strength = flat.options.strength(name)
     if strength == Strength.NONE:
         return
     numeric = names.family_of(name) in ("code", "password")
