@@ -18,15 +18,22 @@ from analysis.detectors.limits import DEFAULT, Limits
 from bench.detect.aftermath import consequences
 from bench.detect.breaking import FAULTS, KEEPS_LIMITS, Break, Expected, Fault
 from bench.detect.clean import clean_sketch
-from bench.detect.sketch import record
+from bench.detect.sketch import Sketch, record
 from bench.detect.world import AGENTS, half_of, load_pool
 from transcripts.record import RunLimits, RunRecord
 
 FIRST_INJECTED = 100_000
 """Indexes of the sketches that are broken start here, so that no clean control is among them."""
 TRIES = 400
-NOT_BROKEN = {"handed_off", "ends_by_submit", "sub_agent_in_the_same_log"}
-"""For controls only: a hand-over makes up for any fault, and a helper's rounds stay whole."""
+NOT_BROKEN = {
+    "handed_off",
+    "ends_by_submit",
+    "sub_agent_in_the_same_log",
+    "silent_by_setting",
+    "polled_on_purpose",
+}
+"""For controls only: a hand-over makes up for any fault, a helper's rounds stay whole, and a tool
+that may be silent or polled cannot be broken by that."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,7 @@ def make_case(seed: int, kind: str, attempt: int) -> Case | None:
         Expected(
             expected.detector,
             expected.places,
-            _opening(expected, allowed),
+            _opening(expected, sketch),
             frozenset(also),
             expected.recovered_at,
             expected.variant,
@@ -100,10 +107,10 @@ def make_case(seed: int, kind: str, attempt: int) -> Case | None:
     )
 
 
-def _opening(expected: Expected, allowed: tuple[tuple[str, int], ...]) -> int | None:
+def _opening(expected: Expected, sketch: Sketch) -> int | None:
     """Where all was recovered from, the run opens at its earliest trouble."""
     odd = expected.odd_round
     if odd is None or expected.recovered_at is None:
         return odd
-    own = [number for detector, number in allowed if detector != "context_trimmed"]
+    own = [a.round for a in sketch.allowed if a.certain and a.detector != "context_trimmed"]
     return min([odd, *own])

@@ -88,7 +88,7 @@ def judge(case: Case) -> Outcome:
     named = any(at_place(finding, expected) for finding in own)
     opened = None
     if expected.odd_round is not None:
-        opened = first_odd(analysis) == expected.odd_round
+        opened = first_odd(analysis) in _openings(case)
     first = min(own, key=lambda f: (f.round, f.call or 0), default=None)
     placed = bool(first and at_place(first, expected)) if opened is None else opened
     right: list[Finding] = []
@@ -106,6 +106,14 @@ def judge(case: Case) -> Outcome:
         tuple(right),
         tuple(wrong),
     )
+
+
+def _openings(case: Case) -> set[int | None]:
+    """The round where the run must open; an older trouble that may be left unsaid counts too."""
+    expected = case.expected
+    if expected.recovered_at is None:
+        return {expected.odd_round}
+    return {expected.odd_round, *(number for _, number in case.allowed)}
 
 
 def _recovery(own: list[Finding], expected: Expected) -> bool | None:

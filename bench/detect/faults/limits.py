@@ -63,7 +63,7 @@ def high_error_rate(broken: Break) -> Expected | None:
         return None
     kinds = ("flagged", "prefixed", "json", "http")
     for _, _, call in calls[1:]:
-        kind = broken.rng.choice(kinds)
+        kind = "flagged" if call.role == "doc" else broken.rng.choice(kinds)
         call.result, call.bad = broken.pick("errors", kind), True
         if kind == "flagged":
             call.is_error = True

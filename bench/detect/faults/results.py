@@ -59,9 +59,16 @@ def failed_result(broken: Break) -> Expected | None:
     return Expected("failed_result", (place,), place[0], recovered_at=recovered, variant=variant)
 
 
+def kinds_for(broken: Break, call: CallSketch) -> tuple[str, ...]:
+    """The texts of failures that can be told from what the tool was asked for."""
+    if call.role != "doc":
+        return HIDDEN
+    return ("html",) if broken.sketch.agent == "ops-agent" else FETCHED
+
+
 def _hide(broken: Break, place: tuple[int, int]) -> str:
     call = broken.at(place)
-    kind = broken.rng.choice(FETCHED if call.role == "doc" else HIDDEN)
+    kind = broken.rng.choice(kinds_for(broken, call))
     call.result = broken.pick("errors", kind)
     call.is_error = False if call.is_error is not None else None
     return kind

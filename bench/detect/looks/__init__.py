@@ -32,10 +32,10 @@ def looks_for(agent: str) -> list[str]:
     return [name for name, (_, agents) in LOOKS.items() if agent in agents]
 
 
-def allow(world: World, *detectors: str) -> None:
+def allow(world: World, *detectors: str, certain: bool = True) -> None:
     """A finding of these at the last round is right."""
     number = len(world.sketch.steps)
-    world.sketch.allowed += [Allowed(detector, number) for detector in detectors]
+    world.sketch.allowed += [Allowed(detector, number, certain) for detector in detectors]
 
 
 for _module in pkgutil.iter_modules(__path__):
