@@ -27,7 +27,7 @@ Each run is a process of its own. It is killed, with all that it started, when i
 
 from analysis.cases.harness.asking import Options, Replay
 from analysis.cases.harness.calls import calls_made
-from analysis.cases.harness.command import main
+from analysis.cases.harness.command import load_function, main
 from analysis.cases.harness.counting import compare, fisher, wilson
 from analysis.cases.harness.example import example_agent
 from analysis.cases.harness.files import read_cases
@@ -82,6 +82,7 @@ __all__ = [
     "judge",
     "junit",
     "load_case",
+    "load_function",
     "main",
     "parse_case",
     "read_cases",

@@ -14,7 +14,7 @@ from typing import Any
 from analysis.cases.harness.asking import Options, Replay
 from analysis.cases.harness.clients import OpenAIClient
 from analysis.cases.harness.models import settled
-from analysis.cases.harness.reading import ENDINGS, HardStop, brief, cut
+from analysis.cases.harness.reading import ENDINGS, HardStop, ToolFailed, brief, cut
 from analysis.cases.harness.tools import RecordedTools
 from analysis.cases.harness.trace import Trace
 
@@ -52,7 +52,8 @@ def said_where(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if f.filename not in OURS and f.name != "perform"] or list(frames)
     place = f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
-    return f"the agent raised {type(error).__name__}: {brief(str(error), 400)}{place}"
+    name = "ToolFailed" if isinstance(error, ToolFailed) else type(error).__name__
+    return f"the agent raised {name}: {brief(str(error), 400)}{place}"
 
 
 def run_here(
