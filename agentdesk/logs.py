@@ -49,6 +49,17 @@ def places_only(_logger: Any, _method: str, event: Event) -> Event:
     return event
 
 
+class StderrHandler(logging.Handler):
+    """Writes to standard error as it is at that moment: test runners and daemons replace it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.write(self.format(record) + "\n")
+            sys.stderr.flush()
+        except Exception:
+            self.handleError(record)
+
+
 class TaskOutcomeFilter(logging.Filter):
     """Celery writes a failed task's exception into the message itself: keep the name and the id."""
 
@@ -99,7 +110,7 @@ def configure(kind: str, level: str) -> dict[str, Any]:
                 ],
             }
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
+        "handlers": {"stderr": {"()": StderrHandler, "formatter": "lines"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django": {"handlers": [], "level": level, "propagate": True},

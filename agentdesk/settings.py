@@ -153,7 +153,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 2 * AGENTDESK_TASK_SECONDS,
     "unacked_restore_throttle": 1,
     "socket_connect_timeout": 2,
-    "socket_timeout": 10,
+    "socket_timeout": 4,
     "socket_keepalive": True,
     # For whoever publishes; the worker goes by BROKER_CONNECTION_MAX_RETRIES.
     "max_retries": 1,

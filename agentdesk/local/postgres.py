@@ -235,7 +235,7 @@ class Postgres:
             name = Path(f"/proc/{pid}/cmdline").read_bytes()
             if str(self.data).encode() in name:
                 os.kill(pid, signal.SIGINT)
-                _wait_for_the_end_of(pid)
+                _wait_for_the_end_of(pid_file, pid)
 
     def _answers(self) -> bool:
         try:
@@ -299,9 +299,10 @@ def _plain_environment() -> dict[str, str]:
     return {**kept, "LC_ALL": "C", "TZ": "UTC"}
 
 
-def _wait_for_the_end_of(pid: int, *, patience: float = 30) -> None:
+def _wait_for_the_end_of(pid_file: Path, pid: int, *, patience: float = 30) -> None:
+    """Wait until a server that shuts down has taken its pid file away, which it does last."""
     until = time.monotonic() + patience
-    while Path(f"/proc/{pid}").exists():
+    while pid_file.exists() and Path(f"/proc/{pid}").exists():
         if time.monotonic() > until:
             raise LocalError(
                 f"An older Postgres (pid {pid}) does not end; stop it, then try again."
