@@ -54,7 +54,7 @@ def run_record(*, run: Run) -> MaskedRun:
     Messages stand in the order in which rounds read them first, then those that no round read.
     """
     rounds = list(_rounds(run, 1, _LAST))
-    messages = _in_order(_messages(run, _MESSAGES, (run.pk,)), rounds)
+    messages = _in_order(_messages(run, _MESSAGES, (run.pk,), rounds), rounds)
     return _masked(run, tuple(rounds), tuple(messages))
 
 
@@ -72,7 +72,7 @@ def run_window(*, run: Run, first: int, last: int) -> MaskedRun:
         for placed in (*round_.input.added, *round_.input.dropped)
     }
     sql = f"{_MESSAGES} AND ident = ANY(%s)"
-    messages = _messages(run, sql, (run.pk, list(keys))) if keys else {}
+    messages = _messages(run, sql, (run.pk, list(keys)), rounds) if keys else {}
     return _masked(run, tuple(rounds), tuple(_in_order(messages, rounds)))
 
 
@@ -166,11 +166,19 @@ def _round(row: Sequence[Any], calls: tuple[Call, ...]) -> Round:
     )
 
 
-def _messages(run: Run, sql: str, parameters: Sequence[Any]) -> dict[str, Message]:
-    """Messages by stand-in, in no order."""
+def _messages(
+    run: Run, sql: str, parameters: Sequence[Any], rounds: Iterable[Round]
+) -> dict[str, Message]:
+    """Messages by stand-in, in no order. One that repeats a call's result has the call's name."""
+    names = {
+        (round_.number, index): call.name
+        for round_ in rounds
+        for index, call in enumerate(round_.calls)
+    }
     found = {}
     for row in _fetch(sql, parameters):
         ident, key, role, content, name, reply_of, result_round, result_index, parts, id_ = row
+        name = name or names.get((result_round, result_index), "")
         found[ident] = Message(
             key=message_key(ident, key),
             role=masked_text(role),

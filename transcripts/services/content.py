@@ -15,6 +15,7 @@ from transcripts.keys import content_digest, content_ident, run_digest
 from transcripts.record import (
     Call,
     Message,
+    Opaque,
     Round,
     RunRecord,
     reply_message,
@@ -22,6 +23,11 @@ from transcripts.record import (
 )
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
+_encode_sorted = msgspec.json.Encoder(order="sorted").encode
+_decode = msgspec.json.decode
+
+# What `transcripts.record.tool_call_part` makes.
+TOOL_CALL = "tool_call"
 
 # What Postgres cannot hold, and what is shown in its place: the sign for NUL, and the sign for a
 # character that is none (half of a UTF-16 pair).
@@ -40,18 +46,35 @@ class Content:
         self.salt = run_digest(project_id, run_id)
 
     def text(self, message: Message) -> str:
-        """What a message says, whoever says it. Equal for a reply and the message that repeats it."""
-        said = (message.content, message.opaque, message.call_id)
-        return content_ident(b"text" + _encode(said), salt=self.salt)
+        """What a message says. Equal for a round's reply or result and the message that repeats it.
+
+        As importers compare them: a reply by its text and its calls (arguments as JSON values), a result
+        by its text and its call's id.
+        """
+        said: tuple[Any, ...]
+        if is_result(message):
+            said = ("result", message.content, message.call_id)
+        elif is_reply(message):
+            calls = [_asked(part) for part in message.opaque if part.kind == TOOL_CALL]
+            said = ("reply", message.content, calls)
+            if not (message.content or calls):
+                said = ("reply", message.opaque)
+        else:
+            said = ("text", message.content, message.opaque)
+        return content_ident(_encode(said), salt=self.salt)
 
     def ident(self, message: Message, text: str) -> str:
-        """A message's stand-in in inputs; `text` is its digest by `text`, empty for a mere
-        reference.
-        """
+        """A message's stand-in in inputs; `text` is its digest, empty for a mere reference."""
         if message.named:
             return self.named(message.key)
-        said = (message.role, message.name, text or (message.reply_of, message.result_of))
-        return content_ident(b"message" + _encode(said), salt=self.salt)
+        said: tuple[Any, ...]
+        if not text:
+            said = ("reference", message.reply_of, message.result_of)
+        elif is_result(message) or is_reply(message):
+            said = ("message", text)
+        else:
+            said = ("message", text, message.role, message.name)
+        return content_ident(_encode(said), salt=self.salt)
 
     def named(self, key: str) -> str:
         """The stand-in of a message that the sender named."""
@@ -148,12 +171,28 @@ class Arrived:
         return self.content.text(message)
 
 
-def may_repeat_reply(message: Message) -> bool:
-    return message.role not in NOT_THE_MODEL
+def is_result(message: Message) -> bool:
+    """Whether a message is a tool's answer, so that it may repeat a call's result."""
+    return message.result_of is not None or bool(message.call_id) or message.role in TOOL_ROLES
 
 
-def may_repeat_result(message: Message) -> bool:
-    return bool(message.call_id) or message.role in TOOL_ROLES
+def is_reply(message: Message) -> bool:
+    """Whether the model wrote a message, so that it may repeat a round's reply."""
+    return message.reply_of is not None or message.role not in NOT_THE_MODEL
+
+
+def _asked(part: Opaque) -> list[Any]:
+    """A tool request as a value: id, name, and arguments as JSON where they are."""
+    try:
+        asked = _decode(part.body)
+        said = [asked["id"], asked["name"], asked["args"]]
+    except (msgspec.DecodeError, KeyError, TypeError, RecursionError):
+        return [part.body]
+    try:
+        said[2] = _encode_sorted(_decode(said[2])).decode()
+    except (msgspec.DecodeError, RecursionError, TypeError, UnicodeEncodeError):
+        pass  # broken arguments are compared as they are
+    return said
 
 
 def storable(record: RunRecord) -> RunRecord:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from transcripts.choices import InputKind
-from transcripts.record import InputChange, Placed, diff_inputs
+from transcripts.record import InputChange, Placed, apply_change, diff_inputs
 
 Ref = tuple[int | None, str]
 
@@ -140,29 +140,20 @@ def _known(base: list[str] | None, keys: list[str]) -> StoredInput:
 
 
 def _changed(base: list[str] | None, change: InputChange) -> StoredInput:
-    """A sender's change with all positions said; what it drops and is not there is left out."""
+    """A sender's change, with all positions said where the input that it changes is known."""
     if base is None:
         return StoredInput(
             InputKind.LOOSE,
             tuple((placed.at, placed.key) for placed in change.added),
             tuple((placed.at, placed.key) for placed in change.dropped),
         )
-    gone: dict[int, str] = {}
-    for placed in change.dropped:
-        at = placed.at
-        if at is None:
-            at = next(
-                (i for i, key in enumerate(base) if key == placed.key and i not in gone), None
-            )
-        if at is not None and at < len(base):
-            gone[at] = placed.key
-    size = len(base) - len(gone)
-    added: list[Ref] = []
-    for placed in change.added:
-        at = size if placed.at is None or placed.at > size else placed.at
-        added.append((at, placed.key))
-        size += 1
-    return StoredInput(InputKind.CHANGE, tuple(added), tuple(sorted(gone.items())), size)
+    if change.dropped or any(
+        placed.at is not None and placed.at < len(base) for placed in change.added
+    ):
+        # Compared anew, since one change can be said in several ways.
+        return _known(base, apply_change(base, change))
+    added = tuple((len(base) + i, placed.key) for i, placed in enumerate(change.added))
+    return StoredInput(InputKind.CHANGE, added, (), len(base) + len(added))
 
 
 def _advance(keys: list[str] | None, entry: StoredInput) -> list[str] | None:

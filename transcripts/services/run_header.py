@@ -4,7 +4,7 @@ before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -80,9 +80,9 @@ def limits_json(limits: RunLimits) -> dict[str, Any]:
 
 
 def _labels(
-    kept: Sequence[Sequence[str]], said: Iterable[tuple[str, str]]
+    kept: Iterable[tuple[str, str]], said: Iterable[tuple[str, str]]
 ) -> list[list[MaskedText | str]]:
-    merged = {name: value for name, value in (*kept, *said)}
+    merged = dict((*kept, *said))
     return [[name, merged[name]] for name in sorted(merged)]
 
 

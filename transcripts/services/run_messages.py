@@ -18,8 +18,8 @@ from transcripts.services.content import (
     NOT_THE_MODEL,
     TOOL_ROLES,
     Arrived,
-    may_repeat_reply,
-    may_repeat_result,
+    is_reply,
+    is_result,
 )
 from transcripts.services.run_rounds import RoundChanges
 
@@ -137,28 +137,31 @@ def _origins(
 
 def _as_repeat(message: Message, digest: str, origins: _Origins) -> Message | None:
     """The message as a mere reference to the round that says the same, or None."""
-    bare = replace(message, content="", opaque=(), call_id="", reply_of=None, result_of=None)
+    name = message.name if message.named else ""
+    bare = replace(
+        message, content="", name=name, opaque=(), call_id="", reply_of=None, result_of=None
+    )
     if message.reply_of is not None:
         return replace(bare, reply_of=origins.replies.get(digest, message.reply_of))
     if message.result_of is not None:
         return replace(bare, result_of=origins.results.get(digest, message.result_of))
-    if digest in origins.replies and may_repeat_reply(message):
+    if digest in origins.replies and is_reply(message):
         return replace(bare, reply_of=origins.replies[digest])
-    if digest in origins.results and may_repeat_result(message):
+    if digest in origins.results and is_result(message):
         return replace(bare, result_of=origins.results[digest])
     return None
 
 
 _NOW_REPLIES = """
 UPDATE transcripts_message m
-SET content = '', opaque = '[]', call_id = '', reply_of = v.number
+SET content = '', name = '', opaque = '[]', call_id = '', reply_of = v.number
 FROM json_to_recordset(%s::json) AS v(digest text, number integer)
 WHERE m.run_id = %s AND m.digest = v.digest AND m.digest <> '' AND m.result_round IS NULL
   AND m.reply_of IS NULL AND m.role <> ALL(%s)
 """
 _NOW_RESULTS = """
 UPDATE transcripts_message m
-SET content = '', opaque = '[]', call_id = '', result_round = v.number, result_index = v.index
+SET content = '', name = '', opaque = '[]', call_id = '', result_round = v.number, result_index = v.index
 FROM json_to_recordset(%s::json) AS v(digest text, number integer, index integer)
 WHERE m.run_id = %s AND m.digest = v.digest AND m.digest <> '' AND m.reply_of IS NULL
   AND m.result_round IS NULL AND (m.call_id <> '' OR m.role = ANY(%s))

@@ -109,10 +109,10 @@ def compare_rounds(*, run_pk: int | None, last_round: int, arrived: Arrived) -> 
     if numbers[0] <= last_round:
         for number, *measures in rows.fetch(_KEPT, (run_pk, numbers)):
             changes.kept[number] = Measures(*measures)
-    elif _says_changes_only(numbers, inputs, last_round):
+    else:
         kind, size = _last_input(run_pk, last_round)
-        if kind != InputKind.NONE:
-            # The changes say positions, so of what they change its size is all that is needed.
+        if kind != InputKind.NONE and _only_adds(numbers, inputs, last_round, size):
+            # What is added at the end can be placed by the size of what was there alone.
             known = None if size is None else [""] * size
             changes.inputs = merge_inputs({}, inputs, after=last_round, keys=known)
             return changes
@@ -166,17 +166,19 @@ def _with_idents(change: InputChange | None, arrived: Arrived) -> InputChange | 
     )
 
 
-def _says_changes_only(
-    numbers: list[int], inputs: dict[int, InputChange | None], last_round: int
+def _only_adds(
+    numbers: list[int], inputs: dict[int, InputChange | None], last_round: int, size: int | None
 ) -> bool:
-    """Whether the rounds only go on from what is there, so that the inputs before need not be read."""
+    """Whether the rounds only add to the end of what is there, so that it need not be read."""
     before = last_round
     for number in numbers:
+        if number > before + 1:
+            return True  # what comes after a gap does not stand on what was there
         change = inputs[number]
         if change is not None:
-            if change.whole and number == before + 1:
+            if change.whole or change.dropped:
                 return False
-            if any(placed.at is None for placed in change.dropped):
+            if any(placed.at is not None and placed.at < (size or 0) for placed in change.added):
                 return False
         before = number
     return True
