@@ -36,6 +36,8 @@ NO_STOP_LABEL = (
     "This format carries no stop label; stop reasons are derived from what the replies hold."
 )
 
+_HIDDEN = ("thinking", "redacted_thinking", "reasoning")
+
 
 @dataclass(slots=True)
 class CallDraft:
@@ -184,14 +186,22 @@ class RunBuilder:
         elif turn.text or turn.opaque or not turn.answers:
             self._grown.append(Placed(self._message(turn)))
 
-    def ask(self, turns: Iterable[Turn | Message], number: int | None = None) -> None:
+    def ask(
+        self,
+        turns: Iterable[Turn | Message],
+        number: int | None = None,
+        *,
+        continues: bool = False,
+    ) -> None:
         """Take the whole input of round `number` (the next one where none is given); its reply is
         added next.
 
         A message in it stands for itself. Tool results answer the calls of earlier rounds that have
-        none yet.
+        none yet. `continues`: the input and the reply of the round before come first.
         """
         self._asked = []
+        if continues and self._rounds:
+            self._asked = [*self._last_asked[1], self._reply_key(self._rounds[-1])]
         self._asked_number = number or self.last_number + 1
         for turn in turns:
             if isinstance(turn, Message):
@@ -221,7 +231,9 @@ class RunBuilder:
         `fields` are those of `RunRecord` that are not rounds, messages or notes.
         """
         calls = [call for draft in self._rounds for call in draft.reply.calls]
-        if calls and all(call.is_error is None for call in calls):
+        if any(call.result is not None for call in calls) and all(
+            call.is_error is None for call in calls
+        ):
             self.note(NO_ERROR_FLAG)
         if self._rounds and all(draft.reply.stop_raw is None for draft in self._rounds):
             self.note(NO_STOP_LABEL)
@@ -325,7 +337,7 @@ class RunBuilder:
             return self._reply_key(draft)
         parts = [tool_call_part(call.id, call.name, call.args) for call in reply.calls]
         return self._message(
-            Turn("assistant", reply.text, turn.name, opaque=[*parts, *reply.opaque])
+            Turn("assistant", reply.text, turn.name, opaque=[*parts, *_shown(reply.opaque)])
         )
 
     def _take_answer(self, answer: Answer, *, asked: bool = False) -> str:
@@ -374,6 +386,11 @@ class RunBuilder:
         call = draft.reply.calls[index]
         for name in (call.name, ""):
             self._results_by_content.setdefault((name, content), (draft, index))
+
+
+def _shown(parts: list[Opaque]) -> list[Opaque]:
+    """Without a reply's hidden parts: services send them back or leave them out as they like."""
+    return [part for part in parts if not part.kind.startswith(_HIDDEN)]
 
 
 def mcp_flag(content: str) -> bool | None:

@@ -6,7 +6,7 @@ Not a format by itself: the modules of the providers' formats, and of recorded e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -33,13 +33,31 @@ _NAMES = {
     "ticket_id": ("ticket_id", "ticket"),
     "title": ("title",),
     "agent": ("agent", "agent_name"),
-    "model": ("model", "model_name"),
+    "model": ("model", "model_name", "modelId"),
     "prompt_version": ("prompt_version",),
     "code_version": ("code_version",),
     "parent_run_id": ("parent_run_id",),
     "currency": ("currency",),
-    "ending_reason": ("ending_reason",),
+    "ending_reason": ("ending_reason", "stop_reason"),
 }
+# Fields around messages that hold content, which the provider's module has read.
+_CONTENT = frozenset(
+    {
+        "messages",
+        "contents",
+        "input",
+        "items",
+        "system",
+        "systemInstruction",
+        "system_instruction",
+        "instructions",
+        "tools",
+        "functions",
+        "toolConfig",
+        "steps",
+        "usage",
+    }
+)
 
 
 class RunFields:
@@ -117,8 +135,7 @@ def run_of_messages(
     builder = RunBuilder()
     for turn in turns:
         builder.add(turn)
-    used = frozenset({"messages", "tools", "functions", "contents", "input", "items", "system"})
-    fields = RunFields(around, used=used)
+    fields = RunFields(around, used=_CONTENT)
     run_id = fields.run_id(default_run_id)
     yield builder.build(run_id, tools=tools_of(tools), provider=provider, **fields.read(builder))
 
@@ -132,10 +149,20 @@ def run_of_replies(replies: list[Reply], run_id: str, provider: str) -> Iterator
     yield builder.build(run_id, provider=provider)
 
 
-def importer_of(name: str, provider: Provider, *, priority: int = 0) -> Importer:
-    """The importer of a provider's message lists, requests and replies."""
+def importer_of(
+    name: str,
+    provider: Provider,
+    *,
+    priority: int = 0,
+    inner: Callable[[Any], Any] = lambda value: value,
+) -> Importer:
+    """The importer of a provider's message lists, requests and replies.
+
+    `inner` takes the object with the messages out of what a framework wraps around it.
+    """
 
     def recognise(value: Any) -> bool:
+        value = inner(value)
         if isinstance(value, list):
             return bool(value) and (
                 provider.knows_messages(value) or all(provider.knows_reply(v) for v in value)
@@ -143,6 +170,7 @@ def importer_of(name: str, provider: Provider, *, priority: int = 0) -> Importer
         return provider.knows_reply(value) or provider.knows_request(value)
 
     def runs_of(value: Any, default_run_id: str) -> Iterator[Read]:
+        value = inner(value)
         if isinstance(value, list):
             if provider.knows_messages(value):
                 turns = provider.read_messages(value)
@@ -162,6 +190,16 @@ def importer_of(name: str, provider: Provider, *, priority: int = 0) -> Importer
         read=each_document(recognise, runs_of, title),
         priority=priority,
     )
+
+
+def read_any_messages(messages: Any) -> tuple[list[Turn], str] | None:
+    """A list of messages of whichever provider or framework wrote it, with its name."""
+    if not isinstance(messages, list) or not messages:
+        return None
+    for provider in all_providers():
+        if provider.knows_messages(messages):
+            return provider.read_messages(messages), provider.name
+    return None
 
 
 def read_any_request(value: Any) -> tuple[Request, str] | None:

@@ -141,7 +141,7 @@ class _Recording:
         request = _body(entry.get("request"))
         asked = read_any_request(request)
         if asked is not None:
-            self.builder.ask(asked[0].turns, number)
+            self.builder.ask(asked[0].turns, number, continues=asked[0].continues)
             self.tools += asked[0].tools
         response = _body(entry.get("response"))
         answered = read_any_reply(response)

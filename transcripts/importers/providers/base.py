@@ -13,16 +13,32 @@ from transcripts.record import Opaque, Tool
 
 @dataclass(slots=True)
 class Request:
-    """One model request: what the model read, in order, and the tools it was offered."""
+    """One model request: what the model read, in order, and the tools it was offered.
+
+    `continues`: `turns` are what is new since the request before, which the service remembers.
+    """
 
     turns: list[Turn] = field(default_factory=list)
     tools: list[Tool] = field(default_factory=list)
     model: str = ""
+    continues: bool = False
+
+
+def _knows_none(value: Any) -> bool:
+    return False
+
+
+def _reads_no_request(value: dict[str, Any]) -> Request:
+    raise NotImplementedError
+
+
+def _reads_no_reply(value: dict[str, Any]) -> Reply:
+    raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One model service's wire format.
+    """One wire format of messages: a model service's, or a framework's.
 
     `name` is its name in the table of stop labels. `knows_*` look at shape alone and never raise,
     whatever the value; `read_*` are called only where the matching one said yes.
@@ -32,10 +48,10 @@ class Provider:
     title: str
     knows_messages: Callable[[list[Any]], bool]
     read_messages: Callable[[list[Any]], list[Turn]]
-    knows_request: Callable[[Any], bool]
-    read_request: Callable[[dict[str, Any]], Request]
-    knows_reply: Callable[[Any], bool]
-    read_reply: Callable[[dict[str, Any]], Reply]
+    knows_request: Callable[[Any], bool] = _knows_none
+    read_request: Callable[[dict[str, Any]], Request] = _reads_no_request
+    knows_reply: Callable[[Any], bool] = _knows_none
+    read_reply: Callable[[dict[str, Any]], Reply] = _reads_no_reply
     priority: int = 0
 
 
@@ -114,3 +130,26 @@ def read_tools(value: Any) -> list[Tool]:
             description = as_text(inner.get("description"))
             tools.append(Tool(name, description, "" if schema is None else json_text(schema)))
     return tools
+
+
+def read_message_object(
+    read_messages: Callable[[list[Any]], list[Turn]],
+) -> Callable[[dict[str, Any]], Request]:
+    """The reading of an object that holds a list of messages and perhaps tools."""
+
+    def read(value: dict[str, Any]) -> Request:
+        return Request(read_messages(value["messages"]), read_tools(value.get("tools")))
+
+    return read
+
+
+def knows_message_object(
+    knows_messages: Callable[[list[Any]], bool],
+) -> Callable[[Any], bool]:
+    """Whether a value is an object with a list of messages that are known."""
+
+    def knows(value: Any) -> bool:
+        messages = value.get("messages") if isinstance(value, dict) else None
+        return isinstance(messages, list) and knows_messages(messages)
+
+    return knows

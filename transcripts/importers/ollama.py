@@ -1,0 +1,6 @@
+"""Ollama chat: a list of messages, a request, a reply, or a list of replies."""
+
+from transcripts.importers.conversation import importer_of
+from transcripts.importers.providers.ollama import PROVIDER
+
+IMPORTER = importer_of("ollama", PROVIDER, priority=7)
