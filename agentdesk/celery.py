@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import logging.config
 import os
 import signal
@@ -52,6 +53,9 @@ def load_masking_rules(**_: Any) -> None:
     from transcripts.masking.engine import load
 
     load()
+    # What is there now is there for good: a collection in a child would copy all of its pages.
+    gc.collect()
+    gc.freeze()
 
 
 @worker_process_init.connect

@@ -184,7 +184,7 @@ def _own_children(state: State, environment: dict[str, str], bind: Bind) -> list
         command=[
             str(python.with_name("granian")),
             *("--interface", "wsgi", "--host", bind.host, "--port", str(bind.port)),
-            *("--workers", "1", "--blocking-threads", "8", "--backlog", "1024", "--no-ws"),
+            *("--workers", "1", "--blocking-threads", str(2 * (os.cpu_count() or 1)), "--no-ws"),
             *("--respawn-failed-workers", "--workers-kill-timeout", "10", "--log-level", "warning"),
             "agentdesk.wsgi:application",
         ],

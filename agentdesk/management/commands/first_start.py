@@ -12,11 +12,14 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import BaseCommand, call_command
 from django.db import transaction
 
-from transcripts.choices import Role
+from agentdesk.tasks import deliver, queue
+from transcripts.choices import DeliveryKind, Role
 from transcripts.models import Membership, Project, User
+from transcripts.services.deliveries import delivery_accept
 
 EMAIL = "admin@localhost"
 PROJECT = ("helpdesk", "Helpdesk")
+EXAMPLE = Path(__file__).resolve().parents[2] / "example" / "vpn-20931.json"
 
 
 class Command(BaseCommand):
@@ -26,7 +29,8 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False)
         collect_changed_static()
         if not User.objects.exists():
-            password = make_first_account()
+            project, password = make_first_account()
+            deliver_example(project)
             self.stdout.write(f"Sign in as {EMAIL} with the password {password}")
             self.stdout.write("It is shown this once; change it after signing in.")
 
@@ -52,11 +56,22 @@ def static_sources_digest() -> str:
 
 
 @transaction.atomic
-def make_first_account() -> str:
-    """Make the first project with its administrator; returns the administrator's password."""
+def make_first_account() -> tuple[Project, str]:
+    """Make the first project with its administrator; returns it and their password."""
     password = secrets.token_urlsafe(12)
     user = User.objects.create_user(EMAIL, password, name="Administrator")
     slug, name = PROJECT
     project, _ = Project.objects.get_or_create(slug=slug, defaults={"name": name})
     Membership.objects.create(project=project, user=user, role=Role.ADMIN, restricted=True)
-    return password
+    return project, password
+
+
+def deliver_example(project: Project) -> None:
+    """Take the example run in as any other file is."""
+    delivery, _ = delivery_accept(
+        project=project,
+        kind=DeliveryKind.FILE,
+        content=EXAMPLE.read_bytes(),
+        file_name=EXAMPLE.name,
+    )
+    queue(deliver, str(delivery.pk))
