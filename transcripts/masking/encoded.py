@@ -11,9 +11,12 @@ from typing import Final
 from transcripts.masking.spans import Hit, Rank
 
 BLOB: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{16,})*={0,2}")
+# Words and paths have no capitals in the middle, as base64 of text has.
+MIXED: Final = re.compile(r"[a-z0-9+/][A-Z]|[A-Z][a-z0-9+/][A-Z0-9]|\d[a-z]")
 # Base64 inside base64 is read as well; deeper nesting is not seen.
 DEPTH: Final = 2
 # A blob of pictures or archives shows in its first bytes that it holds no text.
+FIRST: Final = 16
 LOOKED_AT: Final = 96
 PRINTABLE: Final = frozenset(range(32, 127)) | {9, 10, 13} | frozenset(range(160, 256))
 # Largest blob that is read, in characters: text files, not archives.
@@ -24,7 +27,7 @@ def blob_hits(text: str, finds: Callable[[str], bool], depth: int = DEPTH) -> It
     """Base64 blobs of `text` whose content `finds` says holds a secret."""
     for found in BLOB.finditer(text):
         blob = found.group()
-        if len(blob) > LONGEST:
+        if len(blob) > LONGEST or not MIXED.search(blob[:LOOKED_AT]):
             continue
         plain = decoded_text(blob)
         if plain is None:
@@ -36,6 +39,9 @@ def blob_hits(text: str, finds: Callable[[str], bool], depth: int = DEPTH) -> It
 def decoded_text(blob: str) -> str | None:
     """The text that `blob` is base64 of (UTF-8 or UTF-16), or None if it holds none."""
     bare = re.sub(r"\s", "", blob).replace("-", "+").replace("_", "/").rstrip("=")
+    first = _bytes(bare[:FIRST])
+    if first is None or not _is_text(first):
+        return None
     head = _bytes(bare[:LOOKED_AT])
     if head is None or not _is_text(head):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from transcripts.masking import engine
@@ -11,6 +12,7 @@ from transcripts.masking.budget import Budget
 from transcripts.masking.context import context_hits
 from transcripts.masking.encoded import blob_hits
 from transcripts.masking.fold import ascii_copy, fold
+from transcripts.masking.known import KnownValues
 from transcripts.masking.numbers import number_hits
 from transcripts.masking.options import DEFAULT, Options
 from transcripts.masking.pem import private_keys
@@ -26,6 +28,15 @@ CHUNK: Final = 256 * 1024
 OVERLAP: Final = 8 * 1024
 
 
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search in one text goes by: its time, the project's choices, the run's known values."""
+
+    budget: Budget
+    options: Options = DEFAULT
+    known: KnownValues | None = None
+
+
 class Found:
     """What was found in a text: merged hits, and its JSON numbers, whose masking needs quotes."""
 
@@ -36,16 +47,16 @@ class Found:
         self.numbers = numbers
 
 
-def find(text: str, budget: Budget, options: Options = DEFAULT) -> Found:
+def find(text: str, search: Search) -> Found:
     """The secrets of `text`, on the text as it came. Raises `OutOfTimeError`, `MaskingError`."""
-    walked = json_view(text, options)
+    walked = json_view(text, search.options)
     if walked is None:
-        hits = _through_views(text, budget, options)
+        hits = _through_views(text, search)
         numbers: list[Number] = []
     else:
         hits = _lowered(
             walked,
-            _joins_checked(walked, [*walked.named, *_through_views(walked.text, budget, options)]),
+            _joins_checked(walked, [*walked.named, *_through_views(walked.text, search)]),
         )
         numbers = walked.numbers
     kept = [hit for hit in merged(hits) if not covers_placeholder(text, hit.start, hit.end)]
@@ -56,27 +67,27 @@ def _joins_checked(walked: JsonView, hits: Iterable[Hit]) -> Iterator[Hit]:
     return (hit for hit in hits if walked.counts(hit.start, hit.end))
 
 
-def _through_views(text: str, budget: Budget, options: Options, *, deep: bool = True) -> list[Hit]:
+def _through_views(text: str, search: Search, *, deep: bool = True) -> list[Hit]:
     """Hits in `text` and in what it decodes to, all on `text`."""
-    hits = list(_scan(text, budget, options, deep=deep))
-    hits += _unwrapped_hits(text, budget)
+    hits = list(_scan(text, search, deep=deep))
+    hits += _unwrapped_hits(text, search)
     views: list[View] = []
     reading = text
     for _ in range(DEPTH):
         view = decoded(reading)
         if view is None:
             break
-        budget.check()
+        search.budget.check()
         views.insert(0, view)
         reading = view.text
-        found: Iterable[Hit] = _scan(reading, budget, options, deep=deep)
+        found: Iterable[Hit] = _scan(reading, search, deep=deep)
         for lower in views:
             found = _lowered(lower, found)
         hits += found
     return hits
 
 
-def _unwrapped_hits(text: str, budget: Budget) -> list[Hit]:
+def _unwrapped_hits(text: str, search: Search) -> list[Hit]:
     """Tokens that a line break cuts in two; only the engine's, and only what crosses a break."""
     wrapped = unwrapped(text)
     if wrapped is None:
@@ -86,7 +97,7 @@ def _unwrapped_hits(text: str, budget: Budget) -> list[Hit]:
         hit
         for start in range(0, len(view.text), CHUNK)
         for hit in _shifted(
-            engine.scan(ascii_copy(view.text[start : start + CHUNK]), budget), start
+            engine.scan(ascii_copy(view.text[start : start + CHUNK]), search.budget), start
         )
         if bisect_left(breaks, hit.end) > bisect_right(breaks, hit.start)
     ]
@@ -106,16 +117,16 @@ def _lowered(view: View, hits: Iterable[Hit]) -> list[Hit]:
     ]
 
 
-def _scan(text: str, budget: Budget, options: Options, *, deep: bool) -> Iterator[Hit]:
+def _scan(text: str, search: Search, *, deep: bool) -> Iterator[Hit]:
     """Hits in one reading of a text, in pieces where it is long."""
     keys = list(private_keys(text)) if "PRIVATE KEY" in text or "Private-Lines" in text else []
     yield from keys
     for start in range(0, max(1, len(text)), CHUNK - OVERLAP):
         if start and start + OVERLAP >= len(text):
             break
-        budget.check()
+        search.budget.check()
         piece = text[start : start + CHUNK]
-        hits = _scan_piece(_without(piece, start, keys), budget, options, deep=deep)
+        hits = _scan_piece(_without(piece, start, keys), search, deep=deep)
         yield from _shifted(hits, start)
 
 
@@ -131,21 +142,23 @@ def _without(piece: str, offset: int, keys: list[Hit]) -> str:
     return "".join([*parts, piece[at:]]) if parts else piece
 
 
-def _scan_piece(piece: str, budget: Budget, options: Options, *, deep: bool) -> Iterator[Hit]:
+def _scan_piece(piece: str, search: Search, *, deep: bool) -> Iterator[Hit]:
     piece = hidden(piece)
     folded = fold(piece)
-    yield from engine.scan(ascii_copy(piece), budget)
-    yield from context_hits(piece, folded, budget, options)
-    yield from prose_hits(folded, budget)
-    yield from number_hits(folded, options)
+    yield from engine.scan(ascii_copy(piece), search.budget)
+    yield from context_hits(piece, folded, search.budget, search.options)
+    yield from prose_hits(folded, search.budget)
+    yield from number_hits(folded, search.options)
+    if search.known is not None:
+        yield from search.known.hits(piece, folded)
     if deep:
-        yield from blob_hits(piece, lambda plain: _holds_secret(plain, budget, options))
+        yield from blob_hits(piece, lambda plain: _holds_secret(plain, search))
 
 
-def _holds_secret(plain: str, budget: Budget, options: Options) -> bool:
+def _holds_secret(plain: str, search: Search) -> bool:
     """Whether what a blob decodes to holds a secret."""
-    budget.check()
-    walked = json_view(plain, options)
+    search.budget.check()
+    walked = json_view(plain, search.options)
     if walked is not None:
-        return bool(walked.named or _through_views(walked.text, budget, options, deep=False))
-    return bool(_through_views(plain, budget, options, deep=False))
+        return bool(walked.named or _through_views(walked.text, search, deep=False))
+    return bool(_through_views(plain, search, deep=False))

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import codecs
 from typing import Any, Final
 
 import re2
 
-# Typographic signs as their plain forms, and what would look like another encoding as blanks.
+# Typographic signs as their plain forms.
 PLAIN: Final = {
-    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033"), '"'),
-    **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2039\u203a\u2032\u0060\u00b4"), "'"),
-    **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"), "-"),
-    **dict.fromkeys(map(ord, "\u2192\u21d2\u279c\u2794\u27f6"), ">"),
-    **dict.fromkeys(map(ord, "\u00a0\u2007\u202f\u2009\u200a\u3000\x00"), " "),
-    **dict.fromkeys(map(ord, "\u2028\u2029\u0085"), "\n"),
-    0xFF1A: ":",
-    0xFF1D: "=",
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"'),
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u2032", "'"),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+    **dict.fromkeys("\u2192\u21d2\u279c\u2794\u27f6", ">"),
+    **dict.fromkeys("\u2007\u202f\u2009\u200a\u3000", " "),
+    **dict.fromkeys("\u2028\u2029", "\n"),
+    "\uff1a": ":",
+    "\uff1d": "=",
 }
+# The same within Latin-1, and the zero byte as a blank.
+PLAIN_BYTES: Final = bytes.maketrans(b"\xab\xbb`\xb4\xa0\x85\x00", b"\"\"'' \n ")
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start : error.end]
+    return "".join(PLAIN.get(sign, "?") for sign in signs), error.end
+
+
+codecs.register_error("agentdesk.plainly", _plainly)
 
 
 def fold(text: str) -> bytes:
-    """`text` with one Latin-1 byte a character; what Latin-1 lacks becomes `?`."""
-    if text.isascii() and "\x00" not in text and "`" not in text:
-        return text.encode("ascii")
-    return text.translate(PLAIN).encode("latin-1", "replace")
+    """`text` with one Latin-1 byte a character; what Latin-1 lacks becomes its plain form or `?`."""
+    return text.encode("latin-1", "agentdesk.plainly").translate(PLAIN_BYTES)
 
 
 def ascii_copy(text: str) -> bytes:
@@ -34,11 +45,16 @@ def ascii_copy(text: str) -> bytes:
     return text.encode("ascii", "replace").replace(b"\0", b" ")
 
 
-def pattern(source: str, *, ignore_case: bool = True) -> Any:
-    """`source` compiled for folded text. Raises `re2.error` if re2 does not take it."""
+def pattern(source: str) -> Any:
+    """`source` compiled for folded text, without case. Raises `re2.error` if re2 does not take it."""
+    return compiled(source.encode("latin-1"), ignore_case=True)
+
+
+def compiled(source: bytes, *, ignore_case: bool = False) -> Any:
+    """A pattern of Latin-1 bytes, compiled. Raises `re2.error` if re2 does not take it."""
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.case_sensitive = not ignore_case
     options.log_errors = False
     options.max_mem = 64 << 20
-    return re2.compile(source.encode("latin-1"), options)
+    return re2.compile(source, options)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from transcripts.masking import engine
 from transcripts.masking.budget import Budget
 from transcripts.masking.errors import MaskingError, OutOfTimeError
-from transcripts.masking.finding import Found, find
+from transcripts.masking.finding import Found, Search, find
+from transcripts.masking.known import KnownValues
 from transcripts.masking.options import DEFAULT, Options
 from transcripts.masking.placeholders import RunKey
 from transcripts.masking.records import mapped
 from transcripts.masking.render import quoted_at, rendered, widened
 from transcripts.masking.rulefiles import rule_set
-from transcripts.masking.spans import Hit, Rank, merged
+from transcripts.masking.spans import Hit, merged
 from transcripts.masking.types import MaskedRun, MaskedText, MaskReceipt, masked_text
 from transcripts.masking.views import canonical
 from transcripts.record import RunRecord
@@ -24,6 +27,8 @@ from transcripts.record import RunRecord
 # Masking is repeated until nothing more is found, at most this often; then the whole text is
 # masked.
 ROUNDS: Final = 4
+# Names and short words, which no rule finds anything in: most strings of a run.
+HARMLESS: Final = re.compile(r"[a-z][a-z_., -]{0,80}|[A-Za-z]{0,15}|\d{0,11}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +41,12 @@ class MaskedSpan:
     placeholder: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Done:
     """A masked text and how it came about."""
 
-    text: str
-    spans: list[MaskedSpan] = field(default_factory=list)
+    text: MaskedText
+    spans: tuple[MaskedSpan, ...] = ()
 
 
 class Masker:
@@ -67,20 +72,20 @@ class Masker:
         options: Options = DEFAULT,
     ) -> None:
         self._key = RunKey.derive(master=key, project=project, run=run)
-        self._known: dict[str, str] = dict(known or {})
+        self._known = KnownValues(self._key, known or {})
         self._allowed = frozenset(allowed)
         self._options = options
         self._hits: dict[str, int] = {}
-        self._memo: dict[str, MaskedText] = {}
+        self._done: dict[tuple[str, bool], _Done] = {}
 
     @property
     def known(self) -> Mapping[str, str]:
         """Digests of the secrets seen so far, with their families; holds no plain text."""
-        return dict(self._known)
+        return dict(self._known.families)
 
     @property
     def receipt(self) -> MaskReceipt:
-        """The rule set, and hits by rule over all that was masked so far."""
+        """The rule set, and how many places each rule had masked in all that was masked so far."""
         return MaskReceipt(rule_set(), dict(sorted(self._hits.items())))
 
     def text(self, value: str) -> MaskedText:
@@ -92,25 +97,52 @@ class Masker:
         return self._masked(value, as_json=True)
 
     def run(self, record: RunRecord) -> MaskedRun:
-        """The run with every text masked: content, ids, names, labels, keys and values."""
+        """The run with every text masked: content, ids, names, labels, keys and values.
+
+        A secret that one text gives away is masked in all others too, in those before it as well.
+        """
+        mapped(record, self._seen, partial(self._seen, as_json=True))
+        self._look_again()
         return MaskedRun(mapped(record, self.text, self.json_text), self.receipt)
 
     def spans(self, value: str) -> tuple[MaskedText, list[MaskedSpan]]:
         """`value` masked, with the places in it that were replaced."""
-        done = self._mask(value, as_json=False)
-        return masked_text(done.text), done.spans
+        self._seen(value)
+        self._look_again()
+        return self.text(value), list(self._done[value, False].spans)
 
     def _masked(self, value: str, *, as_json: bool) -> MaskedText:
         if isinstance(value, MaskedText):
             return value
-        kept = self._memo.get(value)
-        if kept is None:
-            kept = self._memo[value] = masked_text(self._mask(value, as_json=as_json).text)
-        return kept
+        self._seen(value, as_json=as_json)
+        done = self._done[value, as_json]
+        for span in done.spans:
+            self._hits[span.rule] = self._hits.get(span.rule, 0) + 1
+        return done.text
+
+    def _seen(self, value: str, *, as_json: bool = False) -> MaskedText:
+        """Mask a text once, however often the run repeats it."""
+        if isinstance(value, MaskedText):
+            return value
+        done = self._done.get((value, as_json))
+        if done is None:
+            done = self._done[value, as_json] = self._mask(value, as_json=as_json)
+        return done.text
+
+    def _look_again(self) -> None:
+        """Mask anew each text that holds a secret which a later one gave away."""
+        before = -1
+        while before < self._known.count():
+            before = self._known.count()
+            for value, as_json in list(self._done):
+                if self._known.may_be_in(self._done[value, as_json].text):
+                    self._done[value, as_json] = self._mask(value, as_json=as_json)
 
     def _mask(self, value: str, *, as_json: bool) -> _Done:
+        if HARMLESS.fullmatch(value):
+            return _Done(masked_text(value))
         try:
-            return self._stable(value)
+            return self._stable(value, as_json=as_json)
         except OutOfTimeError:
             return self._whole(value, "unscanned", as_json=as_json)
         except MaskingError:
@@ -119,13 +151,13 @@ class Masker:
             # The message of another error may quote the text, so it does not go on.
             raise MaskingError(f"masking failed: {type(error).__name__}") from None
 
-    def _stable(self, value: str) -> _Done:
+    def _stable(self, value: str, *, as_json: bool) -> _Done:
         """Mask until another pass finds nothing, so that masking the result changes nothing."""
         engine.load()  # outside the budget: the first load may compile the rules
-        budget = Budget(len(value))
-        found = self._admitted(value, find(value, budget, self._options))
+        search = Search(Budget(len(value)), self._options, self._known)
+        found = self._admitted(value, find(value, search))
         if not found.hits:
-            return _Done(value)
+            return _Done(masked_text(value))
         hits = found.hits
         for _ in range(ROUNDS):
             placeholders = self._named(value, hits)
@@ -134,18 +166,17 @@ class Masker:
                 for hit, placeholder in placeholders.items()
             }
             view = rendered(value, hits, written)
-            again = self._admitted(view.text, find(view.text, budget, self._options)).hits
+            again = self._admitted(view.text, find(view.text, search)).hits
             if not again:
-                self._count(hits)
                 spans = [MaskedSpan(h.start, h.end, h.rule, placeholders[h]) for h in hits]
-                return _Done(view.text, spans)
+                return _Done(masked_text(view.text), tuple(spans))
             more = [
                 Hit(start, end, hit.rule, hit.family, hit.rank)
                 for hit in again
                 for start, end in view.to_raw(hit.start, hit.end)
             ]
             hits = widened(merged([*hits, *more]), found.numbers)
-        return self._whole(value, "unstable", as_json=False)
+        return self._whole(value, "unstable", as_json=as_json)
 
     def _admitted(self, text: str, found: Found) -> Found:
         """What was found without what the project allows, numbers whole."""
@@ -162,22 +193,15 @@ class Masker:
         placeholders = {}
         for hit in hits:
             secret = canonical(value[hit.start : hit.end])
-            digest = self._key.digest(secret)
-            family = self._known.setdefault(digest, hit.family)
+            family = self._known.learn(secret, hit.family)
             placeholders[hit] = self._key.placeholder(family, secret)
         return placeholders
 
-    def _count(self, hits: list[Hit]) -> None:
-        for hit in hits:
-            self._hits[hit.rule] = self._hits.get(hit.rule, 0) + 1
-
     def _whole(self, value: str, family: str, *, as_json: bool) -> _Done:
         """The text masked as a whole: it took too long, or does not come to rest."""
-        hit = Hit(0, len(value), family, family, Rank.WHOLE)
         placeholder = self._key.placeholder(family, value)
-        self._count([hit])
         text = f'"{placeholder}"' if as_json else placeholder
-        return _Done(text, [MaskedSpan(0, len(value), family, placeholder)])
+        return _Done(masked_text(text), (MaskedSpan(0, len(value), family, placeholder),))
 
 
 def mask_spans(text: str) -> list[MaskedSpan]:

@@ -19,7 +19,8 @@ from transcripts.masking.values import DIGIT, LETTER, SPEECH, is_stand_in
 REACH: Final = 90
 BEFORE: Final = 60
 SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|[\n\r]|$")
-CANDIDATE: Final = re.compile(r"[^\s\"'<>|]{3,128}")
+CANDIDATE: Final = re.compile(r"[^\s\"'<>|\\]{3,128}")
+PASSPHRASE: Final = re.compile(r"[A-Za-z0-9-]{2,20}(?: [A-Za-z0-9-]{2,20}){2,7}")
 QUOTES: Final = "\"'"
 NUMBER: Final = re.compile(r"#?\d{4,12}\b(?![.,:/-]\d)")
 GROUPS: Final = re.compile(r"(?:[A-Z0-9]{4,8}-){1,9}[A-Z0-9]{4,8}(?![\w-])")
@@ -78,7 +79,7 @@ def _words() -> _Words:
         ),
         pair=pattern(
             rf"""\b(?:{any_of("account_words")})(?:\s(?:is|are|ist|sind|est|sont|es|son|zijn|sono|s[aã]o))?"""
-            rf"""\s{{0,2}}:?\s{{0,2}}["']?[\w.\-@\\]{{2,64}}\s{{0,2}}[/:|]\s{{0,2}}"""
+            rf"""(?:\s?:\s{{0,2}}|\s{{1,2}})["']?[\w.\-@\\]{{2,64}}(?::|\s{{0,2}}[/|]\s{{0,2}})"""
         ),
         changed_it=pattern(
             rf"\b(?:{any_of('change_words')})\w*\s(?:{pronouns})\s(?:back\s)?(?:{any_of('change_links')})\s{opening}"
@@ -130,10 +131,9 @@ def _after_noun(text: str, start: int, end: int, words: _Words, *, numeric: bool
 
 def _numbers_or_words(text: str, at: int, rule: str, numeric: bool, *, least: int) -> Iterator[Hit]:
     number = (NUMBER.match(text, at) if numeric else None) or GROUPS.match(text, at)
-    if number:
-        if DIGIT.search(number.group()):
-            yield Hit(at, number.end(), rule, "code", Rank.PROSE)
-            return
+    if number and DIGIT.search(number.group()):
+        yield Hit(at, number.end(), rule, "code", Rank.PROSE)
+        return
     yield from _candidate(text, at, rule, least=least)
 
 
@@ -144,10 +144,8 @@ def _candidate(text: str, at: int, rule: str, *, least: int) -> Iterator[Hit]:
         close = text.find(opener, at, at + 80)
         value = text[at:close] if close > at else ""
         if 4 <= len(value) and not SPEECH.search(value) and not is_stand_in(value):
-            words = value.split()
-            if (len(words) == 1 and shape(value) >= 1 and not OTHER.match(value)) or 3 <= len(
-                words
-            ) <= 8:
+            one_word = " " not in value and shape(value) >= 1 and not OTHER.match(value)
+            if one_word or PASSPHRASE.fullmatch(value):
                 yield Hit(at, close, rule, "password", Rank.PROSE)
         return
     found = CANDIDATE.match(text, at)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 # Zero-width, bidi, soft hyphen, variation selectors, tags, and other characters that show nothing.
 INVISIBLE: Final = (
@@ -28,6 +28,8 @@ ENCODED: Final = re.compile(
     r"|(?P<hex>(?:\\x[0-9a-fA-F]{2})+)"
     r"|(?P<escape>\\[nrtbf\"'/\\])"
 )
+# Where one may start. A search for one set of characters is many times faster than for the choices above.
+MARKED: Final = re.compile(rf"[&%\\{INVISIBLE}]")
 # A cheap test in C that spares most texts the search above.
 MARKERS: Final = ("&", "%", "\\")
 # A line break inside a token: mail and chat programs wrap long lines, and quote them with `>`.
@@ -37,8 +39,7 @@ ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 DEPTH: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """`length` characters of a view from `start`, made of `raw_length` characters of the text from
     `raw`.
 
@@ -92,11 +93,7 @@ def decoded(text: str) -> View | None:
     pieces: list[str] = []
     segments: list[Segment] = []
     at = raw = 0
-    for found in ENCODED.finditer(text):
-        plain = _plain(found)
-        if plain is None:
-            continue
-        start, end = found.span()
+    for start, end, plain in _encoded(text):
         if start > raw:
             pieces.append(text[raw:start])
             segments.append(Segment(at, start - raw, raw, start - raw))
@@ -145,6 +142,19 @@ def canonical(value: str) -> str:
             break
         value = view.text
     return value
+
+
+def _encoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Each encoded piece of `text` with what it stands for."""
+    done = 0
+    for marked in MARKED.finditer(text):
+        if marked.start() < done:
+            continue
+        found = ENCODED.match(text, marked.start())
+        plain = None if found is None else _plain(found)
+        if found is not None and plain is not None:
+            done = found.end()
+            yield found.start(), done, plain
 
 
 def _plain(found: re.Match[str]) -> str | None:

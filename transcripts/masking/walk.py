@@ -11,7 +11,7 @@ import json
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from transcripts.masking import names
 from transcripts.masking.names import Strength
@@ -27,6 +27,7 @@ LEXEME: Final = re.compile(
     re.DOTALL,
 )
 ESCAPE: Final = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.DOTALL)
+SIMPLE: Final = {r"\n": "\n", r"\"": '"', r"\\": "\\", r"\t": "\t", r"\r": "\r", r"\/": "/"}
 # Members that hold the value of the name that is said outside: {"password": {"value": "…"}}.
 VALUE_NAMES: Final = frozenset(
     {"value", "val", "plain", "plaintext", "text", "content", "data", "new", "old", "current"}
@@ -129,8 +130,7 @@ class _Flat:
         return start, self.length
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(NamedTuple):
     """A string or number that was written to the flat text at `[start, end)`."""
 
     name: str
@@ -173,6 +173,7 @@ def _is_json(text: str) -> bool:
 
 def _flatten(text: str, down: list[Segment], flat: _Flat, *, depth: int, outer: str) -> None:
     """Write the JSON `text` to `flat`; `down` maps its characters to the outermost text."""
+    under = _Under(down)
     frames = [_Frame(False, outer)]
     for lexeme in LEXEME.finditer(text):
         frame = frames[-1]
@@ -188,7 +189,7 @@ def _flatten(text: str, down: list[Segment], flat: _Flat, *, depth: int, outer: 
             elif mark == ",":
                 frame.member = None
         elif kind == "string":
-            plain, segments = _string(lexeme, down)
+            plain, segments = _string(lexeme, under)
             if frame.is_object and frame.member is None:
                 frame.member = plain
                 flat.copy(plain, segments)
@@ -204,8 +205,8 @@ def _flatten(text: str, down: list[Segment], flat: _Flat, *, depth: int, outer: 
             else:
                 _value(plain, segments, frame, flat, is_string=True)
         elif kind == "number":
-            segments = _composed(
-                [Segment(0, len(lexeme.group()), lexeme.start(), len(lexeme.group()))], down
+            segments = under.put(
+                [Segment(0, len(lexeme.group()), lexeme.start(), len(lexeme.group()))]
             )
             first, last = segments[0], segments[-1]
             flat.numbers.append(Number(first.raw, last.raw + last.raw_length, depth))
@@ -295,12 +296,12 @@ def _write_joined(run: list[_Value], flat: _Flat) -> None:
     flat.write("\n")
 
 
-def _string(lexeme: re.Match[str], down: list[Segment]) -> tuple[str, list[Segment]]:
+def _string(lexeme: re.Match[str], under: _Under) -> tuple[str, list[Segment]]:
     """A JSON string decoded, with segments to the outermost text."""
     body = lexeme.group("string")
     offset = lexeme.start("string")
     if "\\" not in body:
-        return body, _composed([Segment(0, len(body), offset, len(body))] if body else [], down)
+        return body, under.put([Segment(0, len(body), offset, len(body))] if body else [])
     pieces: list[str] = []
     segments: list[Segment] = []
     at = raw = 0
@@ -310,7 +311,8 @@ def _string(lexeme: re.Match[str], down: list[Segment]) -> tuple[str, list[Segme
             segments.append(Segment(at, start - raw, offset + raw, start - raw))
             pieces.append(body[raw:start])
             at += start - raw
-        plain = json.loads(f'"{found.group()}"')
+        escape = found.group()
+        plain = SIMPLE.get(escape) or json.loads(f'"{escape}"')
         segments.append(Segment(at, len(plain), offset + start, end - start))
         pieces.append(plain)
         at += len(plain)
@@ -318,50 +320,47 @@ def _string(lexeme: re.Match[str], down: list[Segment]) -> tuple[str, list[Segme
     if raw < len(body):
         segments.append(Segment(at, len(body) - raw, offset + raw, len(body) - raw))
         pieces.append(body[raw:])
-    return "".join(pieces), _composed(segments, down)
+    return "".join(pieces), under.put(segments)
 
 
-def _composed(segments: list[Segment], down: list[Segment]) -> list[Segment]:
-    """Segments over a text that is itself a view, made to point to what that view is made of."""
-    if (
-        len(down) == 1
-        and down[0].start == down[0].raw == 0
-        and down[0].length == down[0].raw_length
-    ):
-        return segments
-    starts = [segment.start for segment in down]
-    result: list[Segment] = []
-    for segment in segments:
-        low, high = segment.raw, segment.raw + segment.raw_length
-        pieces = _through(down, starts, low, high)
-        if segment.length == segment.raw_length:
-            result += [
-                Segment(
-                    segment.start + piece.start - low, piece.length, piece.raw, piece.raw_length
-                )
-                for piece in pieces
-            ]
-        else:
-            first, last = pieces[0], pieces[-1]
-            raw_length = last.raw + last.raw_length - first.raw
-            result.append(Segment(segment.start, segment.length, first.raw, raw_length))
-    return result
+class _Under:
+    """What a JSON text is a view of: its characters' places in the outermost text."""
 
+    __slots__ = ("_down", "_same", "_starts")
 
-def _through(down: list[Segment], starts: list[int], low: int, high: int) -> list[Segment]:
-    """The parts of `down` that cover `[low, high)` of its view."""
-    pieces: list[Segment] = []
-    index = max(0, bisect_right(starts, low) - 1)
-    while index < len(down) and down[index].start < high:
-        segment = down[index]
-        index += 1
-        start, end = max(low, segment.start), min(high, segment.start + segment.length)
-        if start >= end:
-            continue
-        if segment.length == segment.raw_length:
-            pieces.append(
-                Segment(start, end - start, segment.raw + start - segment.start, end - start)
-            )
-        else:
-            pieces.append(Segment(start, end - start, segment.raw, segment.raw_length))
-    return pieces
+    def __init__(self, down: list[Segment]) -> None:
+        self._down = down
+        self._starts = [segment.start for segment in down]
+        self._same = len(down) == 1 and down[0].start == down[0].raw == 0
+
+    def put(self, segments: list[Segment]) -> list[Segment]:
+        """Segments to the JSON text as segments to the outermost text."""
+        if self._same:
+            return segments
+        result: list[Segment] = []
+        for start, length, low, raw_length in segments:
+            pieces = self._through(low, low + raw_length)
+            if length == raw_length:
+                shift = start - low
+                result += [Segment(p.start + shift, p.length, p.raw, p.raw_length) for p in pieces]
+            else:
+                first, last = pieces[0], pieces[-1]
+                reach = last.raw + last.raw_length - first.raw
+                result.append(Segment(start, length, first.raw, reach))
+        return result
+
+    def _through(self, low: int, high: int) -> list[Segment]:
+        """The parts that cover `[low, high)` of the JSON text."""
+        pieces: list[Segment] = []
+        index = max(0, bisect_right(self._starts, low) - 1)
+        while index < len(self._down) and self._starts[index] < high:
+            at, length, raw, raw_length = self._down[index]
+            index += 1
+            start, end = max(low, at), min(high, at + length)
+            if start >= end:
+                continue
+            if length == raw_length:
+                pieces.append(Segment(start, end - start, raw + start - at, end - start))
+            else:
+                pieces.append(Segment(start, end - start, raw, raw_length))
+        return pieces
