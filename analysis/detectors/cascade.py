@@ -14,6 +14,8 @@ from analysis.detectors.reading.words import excerpt
 MOST_EARLIER = 20
 # Characters. Shorter values ("id", "7") stand in any text.
 SHORTEST_VALUE = 5
+# Rounds. What was filled in for want of an answer is filled in soon after it.
+NEAR = 2
 NOTHING = frozenset({"none", "null", "undefined", "nan", "n/a", "unknown", "not found", "error"})
 
 
@@ -64,13 +66,20 @@ def _root_of(
     call: CallReading, earlier: list[CallReading], given: set[str]
 ) -> tuple[CallReading, str] | None:
     """The earlier failure that a value of `call` comes from, and the value."""
-    before = [each for each in earlier if each.round < call.round]
+    before = [each for each in earlier if each.round < call.round and each.key != call.key]
     if not before or not isinstance(call.args, dict):
         return None
-    for name, value in call.args.items():
-        if value is None or (isinstance(value, str) and _is_nothing(str(name), value)):
-            return before[-1], str(value or "")
-    for value in values_of(call.args) - given:
+    fresh = values_of(call.args) - given
+    nearest = before[-1]
+    if nearest.name != call.name and call.round - nearest.round <= NEAR:
+        for name, value in call.args.items():
+            if value is None or (value == "" and nearest.empty is not None):
+                return nearest, ""
+            if not isinstance(value, str) or value.strip().lower() not in fresh:
+                continue
+            if _is_nothing(name, value):
+                return nearest, value
+    for value in fresh:
         if len(value) < SHORTEST_VALUE:
             continue
         for source in reversed(before):
@@ -80,5 +89,4 @@ def _root_of(
 
 
 def _is_nothing(name: str, value: str) -> bool:
-    bare = value.strip().lower()
-    return not bare or bare in NOTHING or placeholder_in({name: value}) is not None
+    return value.strip().lower() in NOTHING or placeholder_in({name: value}) is not None

@@ -8,8 +8,9 @@ from analysis.choices import Severity
 from analysis.detectors.base import Draft, Place, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import CallReading, Reading
+from analysis.detectors.reading.failure_words import NO_SUCH_TOOL
 from analysis.detectors.reading.tools import Effect
-from analysis.detectors.reading.words import quoted
+from analysis.detectors.reading.words import quoted, word_set
 from transcripts.record import Stop
 
 _CLAIMS = re2.compile(
@@ -23,7 +24,19 @@ _CLAIMS = re2.compile(
     r"|refunded|issued|granted|"
     r"approved|moved|written|modified|published|ordered|paid)|"
     r"(?:should|will) (?:now )?(?:be able|work|be working))\b|"
-    r"erledigt|erfolgreich|wurde|terminé|effectué|completado|listo|concluído|fatto|готово|完成|完了"
+    r"\b(?:i|we) (?:have )?(?:made|did|set|reset|sent|updated|created|changed|saved|closed"
+    r"|cancell?ed|booked|fixed|"
+    r"applied|added|removed|wrote|moved|enabled|disabled|unlocked|restarted|assigned|scheduled"
+    r"|submitted) |"
+    r"now (?:shows|says|has|works)|you will (?:see|find|get)|in place|"
+    r"erledigt|erfolgreich|wurde|eingetragen|geändert|terminé|effectué|c['\x{2019}]est fait"
+    r"|enregistrée?|modifiée?|"
+    r"completado|hecho|listo|realizado|guardad|cambiad|concluído|feito|realizad|fatto"
+    r"|completato|eseguit|"
+    r"klaar|voltooid|gereed|klart|færdig|gotowe|wykonano|hotovo|tamamland\x{131}|selesai"
+    r"|hoàn (?:thành|tất)|"
+    r"готово|выполнен|сделано|изменен|处理完毕|已(?:经)?(?:完成|处理|更改|生效|修改|更新)|完成|完了|変更しました|しました|완료"
+    r"|했습니다|हो गया|تم "
 )
 _ADMITS = re2.compile(
     r"(?i)\b(?:unable|unfortunately|sorry|apologi[sz]e|fail\w*|error|denied|cannot|(?:could"
@@ -76,19 +89,37 @@ def claimed_success(reading: Reading, limits: Limits) -> Iterator[Draft]:
     )
 
 
+# Tools that tell of a thing and do not do it: that a note was written makes up for nothing.
+_TELLING = word_set(
+    """
+    note notes comment comments log entry mail email message notify notification reply post
+    """
+)
+
+
 def _never_worked(reading: Reading) -> CallReading | None:
-    """The last call of a tool for changes that never worked, with no change after it that did."""
+    """The last call of a tool for changes that never worked, with no change that did in its
+    place.
+    """
     disproved = {found.change.key for found in reading.no_effects if found.settled_at is None}
+    broken: dict[str, CallReading] = {}
     worked: set[str] = set()
-    broken: CallReading | None = None
     for call in reading.calls:
-        if call.effect != Effect.CHANGES or call.nature.hands_off:
+        if call.effect != Effect.CHANGES or call.nature.hands_off or call.nature.finishes:
+            continue
+        if call.error is not None and NO_SUCH_TOOL.search(call.error) is not None:
             continue
         if call.came_to_nothing or call.key in disproved:
-            broken = call
-        else:
-            worked.update((call.name, call.nature.family))
-            broken = None
-    if broken is not None and {broken.name, broken.nature.family} & worked:
-        return None
-    return broken
+            broken[call.name] = call
+            continue
+        worked.update((call.name, call.nature.family))
+        if not _TELLING & set(call.nature.words):
+            broken = {name: each for name, each in broken.items() if not _in_its_place(call, each)}
+    left = [each for each in broken.values() if not {each.name, each.nature.family} & worked]
+    return max(left, key=lambda each: each.seq, default=None)
+
+
+def _in_its_place(call: CallReading, broken: CallReading) -> bool:
+    """Whether `call` may have done what `broken` did not: it is about the same kind of thing."""
+    mine, its = call.nature.things, broken.nature.things
+    return not mine or not its or bool(mine & its)

@@ -14,7 +14,7 @@ from transcripts.record import Round
 
 MIN_SAME = 3
 # Characters. Shorter texts beside a tool request ("Let me check.") say nothing of their own.
-SHORT = 120
+SHORT = 60
 
 _NOT_LETTERS = re2.compile(r"[\d\s\pP\pS]+")
 

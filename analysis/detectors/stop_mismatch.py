@@ -29,13 +29,15 @@ def stop_mismatch(reading: Reading, limits: Limits) -> Iterator[Draft]:
     disagree.
     Source: named tool_choice of chat completions (label stop with requests); streaming proxies.
     """
+    no_tool_label = _labels_of_answered_calls(reading)
     for round_ in reading.rounds:
         if not round_.stop_raw or round_.stop not in (Stop.FINISHED, Stop.WANTS_TOOL):
             continue
         label = plain_label(round_.stop_raw, provider=reading.run.provider)
         nobody_ran = bool(round_.calls) and all(call.result is None for call in round_.calls)
         live = reading.live and round_.number == reading.last_round
-        if label == Stop.FINISHED and nobody_ran and not live:
+        told_apart = round_.stop_raw not in no_tool_label
+        if label == Stop.FINISHED and nobody_ran and told_apart and not live:
             names = listing(list(dict.fromkeys(call.name for call in round_.calls))[:3])
             yield Draft(
                 at=Place(round_.number),
@@ -65,3 +67,12 @@ def stop_mismatch(reading: Reading, limits: Limits) -> Iterator[Draft]:
                     "error": "wants a tool without a request",
                 },
             )
+
+
+def _labels_of_answered_calls(reading: Reading) -> frozenset[str]:
+    """Labels that the service also writes under requests that were run: they tell nothing."""
+    return frozenset(
+        round_.stop_raw
+        for round_ in reading.rounds
+        if round_.stop_raw and any(call.result is not None for call in round_.calls)
+    )

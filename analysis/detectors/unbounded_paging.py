@@ -4,52 +4,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import re2
+
 from analysis.choices import Severity
 from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
-from analysis.detectors.reading import CallReading, Reading
+from analysis.detectors.reading import CallReading, Reading, encodable
 from analysis.detectors.reading.episodes import places
 from analysis.detectors.reading.keys import canonical_json
-from analysis.detectors.reading.words import count
+from analysis.detectors.reading.words import count, word_set
 
 # Calls. The first ten pages of anything are read by people too.
 MIN_PAGES = 10
 
-PAGE_ARGS = frozenset(
-    [
-        "page",
-        "page_number",
-        "pagenumber",
-        "page_no",
-        "pageno",
-        "pageindex",
-        "page_index",
-        "p",
-        "offset",
-        "start",
-        "skip",
-        "from",
-        "startat",
-        "start_at",
-        "start_index",
-        "startindex",
-        "cursor",
-        "next_cursor",
-        "after",
-        "page_token",
-        "pagetoken",
-        "next_page_token",
-        "nextpagetoken",
-        "continuation",
-        "continuation_token",
-        "line_start",
-        "start_line",
-        "view_start",
-        "scroll",
-        "position",
-        "marker",
-        "since_id",
-    ]
+PAGE_ARGS = word_set(
+    """
+    page page_number pagenumber page_no pageno pageindex page_index p offset start skip from
+    startat start_at start_index startindex cursor next_cursor after page_token pagetoken
+    next_page_token nextpagetoken continuation continuation_token line_start start_line
+    view_start scroll position marker since_id
+    """
 )
 
 
@@ -114,7 +88,30 @@ def _page_of(call: CallReading) -> tuple[str, Any, str] | None:
     return None
 
 
-_ENDS = frozenset(["end", "to", "line_end", "end_line", "view_end", "until"])
+_ENDS = word_set(
+    """
+    end to line_end end_line view_end until
+    """
+)
+
+
+# How an answer says that there are no more pages.
+_END = re2.compile(
+    r"(?i)[\"']?(?:has_?more|has_?next|hasnextpage|more)[\"']?\s*[:=]\s*(?:false|no\b|0)|"
+    r"[\"']?(?:next|next_?(?:page|cursor|token|page_?token|offset))[\"']?\s*[:=]\s*(?:null"
+    r"|none|\"\"|'')|"
+    r"\b(?:last page|end of (?:the )?(?:list|results|file|log|records)|no (?:more"
+    r"|further) (?:pages?|results?|"
+    r"rows|records|entries|items)|<eof>|\(end\))"
+)
+
+
+def _is_the_end(call: CallReading) -> bool:
+    result = call.call.result or ""
+    return (
+        call.came_to_nothing
+        or _END.search(encodable(f"{result[:1000]} {result[-1000:]}")) is not None
+    )
 
 
 def _moves_on(last: Any, page: Any) -> bool:
@@ -124,7 +121,7 @@ def _moves_on(last: Any, page: Any) -> bool:
 
 
 def _claim(pages: _Pages) -> Iterator[Draft]:
-    if len(pages.calls) < MIN_PAGES:
+    if len(pages.calls) < MIN_PAGES or _is_the_end(pages.calls[-1]):
         return
     tenth, last = pages.calls[MIN_PAGES - 1], pages.calls[-1]
     yield Draft(

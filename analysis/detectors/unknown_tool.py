@@ -2,26 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import re2
-
 from analysis.choices import Severity
 from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
-from analysis.detectors.reading import CallReading, Reading
+from analysis.detectors.reading import CallReading, Reading, encodable
 from analysis.detectors.reading.episodes import and_again, episodes, places, until
+from analysis.detectors.reading.failure_words import NO_SUCH_TOOL
 from analysis.detectors.reading.words import count, excerpt, quoted
 
-_NO_SUCH_TOOL = re2.compile(
-    r"(?i)(?:-3260[12]\b.{0,80}\b(?:tool|method)|\b(?:unknown|no such|nonexistent|"
-    r"non-existent|undefined|"
-    r"unrecogni[sz]ed|invalid|unsupported) (?:tool|function|method|action)\b(?: name)?s?|"
-    r"\b(?:tool|function|method)[^.\n]{0,80}?(?:(?:was |is )?not (?:found|available|registered|"
-    r"defined|known|"
-    r"recogni[sz]ed|a valid)|does ?(?:not|n't) exist|unknown)|"
-    r"\bno (?:tool|function) (?:called|named|with)|"
-    r"(?:is )?not an? (?:valid|known|available) (?:tool|function)|"
-    r"tool_not_found)"
-)
+# Characters. A longer answer is a document, whatever it says of tools.
+SHORT = 400
 
 
 @detector(version=1, severity=Severity.FAULT, odd=True, rank=5)
@@ -43,11 +33,13 @@ def unknown_tool(reading: Reading, limits: Limits) -> Iterator[Draft]:
     offered = {tool.name for tool in reading.run.tools}
 
     def kind(call: CallReading) -> str | None:
-        if offered and call.name not in offered and call.name.rsplit(".", 1)[-1] not in offered:
+        not_offered = offered and not {call.name, call.name.rsplit(".", 1)[-1]} & offered
+        if not_offered and call.came_to_nothing:
             # What works is known to the agent, whatever the list says.
-            return "not offered" if call.came_to_nothing else None
-        if call.error is not None and _NO_SUCH_TOOL.search(call.error) is not None:
-            return "no such tool"
+            return "not offered"
+        said = call.error or (call.call.result or "")[: SHORT + 1]
+        if len(said) <= SHORT and NO_SUCH_TOOL.search(encodable(said)) is not None:
+            return "no such tool" if call.failed or not call.nature.document else None
         return None
 
     for calls in episodes(reading.calls, kind):
@@ -57,7 +49,7 @@ def unknown_tool(reading: Reading, limits: Limits) -> Iterator[Draft]:
         if kind(first) == "not offered":
             why = f"The model asked for {shown}, which is not among the {tools} offered to it"
         else:
-            said = quoted(first.error or "")
+            said = quoted(first.error or first.call.result or "")
             why = f"The model asked for {shown}, and the answer says that there is none: {said}"
         yield Draft(
             at=first.place,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from transcripts.endings import ticket_keys
@@ -40,22 +40,30 @@ def read_context(run: RunRecord) -> Iterator[ContextChange]:
     """
     watched = {key: _folded(run, key) for key in ticket_keys(run)}
     present: dict[str, int] = {}
+    asides: dict[str, frozenset[str]] = {}
     changes: list[ContextChange] = []
     lost_at: dict[str, int] = {}
     for round_ in run.rounds:
         if round_.input is None:
             continue
+        head, before = next(iter(present), ""), frozenset(present)
         dropped, added, kept = _apply(present, round_.input)
-        for key in [
-            key for key in lost_at if present.get(key) or _held(run, key, watched[key], added)
-        ]:
+        for key in [k for k in lost_at if present.get(k) or _held(run, k, watched[k], added)]:
             place = lost_at.pop(key)
             if not any(other == place for other in lost_at.values()):
                 changes[place] = replace(changes[place], back_at=round_.number)
         gone = tuple(key for key in dropped if not present.get(key))
         if not gone:
             continue
-        fresh = not kept and _brings_instructions(run, round_.input, watched)
+        fresh = not kept and _brings_instructions(run, round_.input)
+        if fresh:
+            # Another agent's context; what its own last round read is what it is held against.
+            asides[head] = before
+            earlier = asides.pop(added[0], frozenset())
+            gone = tuple(key for key in earlier if not present.get(key))
+            if earlier and not gone:
+                continue
+            fresh = not earlier
         lost = (
             []
             if fresh
@@ -99,9 +107,9 @@ def _apply(present: dict[str, int], change: InputChange) -> tuple[list[str], lis
     return dropped, added, kept
 
 
-def _brings_instructions(run: RunRecord, change: InputChange, watched: Iterable[str]) -> bool:
+def _brings_instructions(run: RunRecord, change: InputChange) -> bool:
     first = next((run.message_by_key.get(placed.key) for placed in change.added), None)
-    return first is not None and first.role in INSTRUCTIONS and first.key not in watched
+    return first is not None and first.role in INSTRUCTIONS
 
 
 def _still_held(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import re2
 
-from analysis.detectors.reading import CallReading
-from analysis.detectors.reading.relation import about_the_same, is_read
+from analysis.detectors.reading import CallReading, encodable
+from analysis.detectors.reading.relation import about_the_same, fields_of, is_read
 from analysis.detectors.reading.tools import Effect
 
 # Changes that are looked back at from one read. In a run that changes more than this between two
@@ -50,6 +51,11 @@ _OPPOSITES = {
     )
     for verb in verbs.split()
 }
+
+
+# Characters of a read's answer that are looked through, and the longest value that is a state.
+MOST_READ = 4_000
+LONGEST_STATE = 60
 
 
 @dataclass(slots=True)
@@ -117,11 +123,37 @@ def _contradict(search: _Search, read: CallReading) -> None:
         if not about_the_same(change, read):
             open_.append(change)
             continue
-        verb = next((word for word in change.nature.words if word in _OPPOSITES), "")
-        told = _OPPOSITES[verb].search((read.call.result or "")[:4_000]) if verb else None
-        if told is not None and change.key not in search.found:
-            _add(search, NoEffect(change, None, read, told.group()))
+        told = _opposite_told(change, read)
+        if told and change.key not in search.found:
+            _add(search, NoEffect(change, None, read, told))
     search.unproven = open_
+
+
+def _opposite_told(change: CallReading, read: CallReading) -> str | None:
+    """The words in which the read says that the change is not so."""
+    text = encodable((read.call.result or "")[:MOST_READ])
+    if isinstance(change.args, dict):
+        shown = fields_of(text)
+        own = fields_of(encodable((change.call.result or "")[:MOST_READ]))
+        for name, wanted in change.args.items():
+            if _differs(wanted, own.get(str(name).lower(), "")):
+                # The tool itself shows the field otherwise: it is not the same field.
+                continue
+            if str(name).lower() in shown and _differs(wanted, shown[str(name).lower()]):
+                return f"{name}: {shown[str(name).lower()]}"
+    verb = next((word for word in change.nature.words if word in _OPPOSITES), "")
+    told = _OPPOSITES[verb].search(text) if verb else None
+    return str(told.group()) if told is not None else None
+
+
+def _differs(wanted: Any, shown: str) -> bool:
+    """Whether a field that was to be set to `wanted` shows something else."""
+    if isinstance(wanted, bool):
+        wanted = str(wanted)
+    if not isinstance(wanted, str | int | float) or len(str(wanted)) > LONGEST_STATE:
+        return False
+    mine, its = str(wanted).strip().casefold(), shown.strip().casefold()
+    return bool(mine and its) and len(its) <= LONGEST_STATE and mine not in its and its not in mine
 
 
 def _add(search: _Search, found: NoEffect) -> None:

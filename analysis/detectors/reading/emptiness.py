@@ -4,106 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from analysis.detectors.reading.words import word_set
+
 NOTHING = "nothing"
 
 # Fields that carry the answer in an envelope.
-PAYLOAD = frozenset(
-    [
-        "content",
-        "contents",
-        "result",
-        "results",
-        "data",
-        "output",
-        "outputs",
-        "response",
-        "responses",
-        "items",
-        "rows",
-        "records",
-        "value",
-        "values",
-        "body",
-        "payload",
-        "text",
-        "answer",
-        "answers",
-        "hits",
-        "matches",
-        "documents",
-        "entries",
-        "list",
-        "messages",
-        "files",
-        "tool_result",
-        "toolresult",
-        "return",
-        "return_value",
-        "stdout",
-        "structured_content",
-        "structuredcontent",
-    ]
+PAYLOAD = word_set(
+    """
+    content contents result results data output outputs response responses items rows
+    records value values body payload text answer answers hits matches documents entries
+    list messages files tool_result toolresult return return_value stdout structured_content
+    structuredcontent
+    """
 )
 # Fields that say something about an answer without being one.
-ENVELOPE = frozenset(
-    [
-        "status",
-        "success",
-        "ok",
-        "error",
-        "errors",
-        "err",
-        "is_error",
-        "iserror",
-        "isError",
-        "error_message",
-        "errormessage",
-        "code",
-        "status_code",
-        "statuscode",
-        "meta",
-        "_meta",
-        "metadata",
-        "request_id",
-        "requestid",
-        "trace_id",
-        "timestamp",
-        "time",
-        "duration",
-        "duration_ms",
-        "took",
-        "elapsed",
-        "count",
-        "total",
-        "total_count",
-        "totalcount",
-        "num_results",
-        "page",
-        "per_page",
-        "page_size",
-        "limit",
-        "offset",
-        "next",
-        "next_page",
-        "cursor",
-        "next_cursor",
-        "has_more",
-        "hasmore",
-        "type",
-        "version",
-        "exit_code",
-        "exitcode",
-        "returncode",
-        "stderr",
-        "annotations",
-        "truncated",
-        "cached",
-        "tool",
-        "tool_name",
-        "name",
-        "id",
-        "tool_call_id",
-    ]
+ENVELOPE = word_set(
+    """
+    status success ok error errors err is_error iserror isError error_message errormessage
+    code status_code statuscode meta _meta metadata request_id requestid trace_id timestamp
+    time duration duration_ms took elapsed count total total_count totalcount num_results
+    page per_page page_size limit offset next next_page cursor next_cursor has_more hasmore
+    type version exit_code exitcode returncode stderr annotations truncated cached tool
+    tool_name name id tool_call_id
+    """
 )
 _EMPTY_WORDS = {
     "null": "null",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re2
 
+from analysis.detectors.reading.words import word_set
+
 _STATUS = (
     r"(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not allowed|"
     r"not acceptable|request time-?out|conflict|gone|precondition failed|payload too large|"
@@ -29,11 +31,11 @@ HEAD = re2.compile(
     r"pydantic|python|java|node)[ _-]){0,4}"
     r"(?:error|exception|failure|fault|fehler|ausnahme|fehlgeschlagen|erreur|échec|errore|erro|falha|fallo|fout|"
     r"ошибка|сбой|błąd|hata|fel|virhe|chyba|hiba|lỗi|त्रुटि|エラー|错误|錯誤|异常|失败|失敗|오류|실패|خطأ|שגיאה)"
-    r"(?:\s*(?:[:：!(\[—–]|-\s)|\s*$|\s*\n|\s+(?:executing|running|calling|while|when|occurred|code|reading|"
+    r"(?:[*_`\"'\]]{0,3}\s*(?:[:：!(\[—–]|-\s)|\s*$|\s*\n|\s+(?:executing|running|calling|while|when|occurred|code|reading|"
     r"writing|parsing|processing|invoking|performing|fetching|opening|connecting|loading|sending|"
     r"saving|updating|creating|deleting|retrieving|in (?:tool|function|call)|from (?:tool|server|api)|"
     r"\d{3,5}\b|has occurred|was returned|beim?|bei|lors|al|ao|при|podczas)\b?)"
-    r"|[\w.$]{0,60}(?:Error|Exception|Timeout|Refused|Denied|Fault)\s*(?::|\(|$)"
+    r"|[\w.$]{0,60}(?:Error|Exception|Timeout|Refused|Denied|Fault|Violation|Failure|NotFound|Unavailable|Exceeded|Forbidden|Unauthorized|Aborted|Conflict)\s*(?::|\(|$)"
     r"|traceback \(most recent call last\)"
     r"|(?:http(?:/[\d.]+)?|status(?: ?code)?|response(?: ?code| ?status)?|code)\s*[:=]?\s*[45]\d\d\b"
     r"|[45]\d\d\s*[:,-]?\s*" + _STATUS + r"|"
@@ -53,9 +55,12 @@ GOOD_HEAD = re2.compile(
 # What a short answer of failure says, wherever in it.
 OUTCOME = re2.compile(
     r"(?i)\b(?:"
-    r"(?:permission|access|authori[sz]ation|request|login|authentication)(?: (?:is|was|has been))? "
-    r"(?:denied|refused|rejected|failed|required|forbidden)|"
-    r"not (?:been )?(?:authori[sz]ed|permitted|allowed|granted|implemented|reachable|responding|signed in|"
+    r"(?:permission|access|authori[sz]ation|request|login|authentication|operation|action|change|update|write|command|query|"
+    r"transaction|payment|order|booking|upload|message)(?: (?:is|was|were|has been|got))? "
+    r"(?:denied|refused|rejected|failed|forbidden|declined|disallowed|prohibited|vetoed|turned down|blocked)|"
+    r"(?:permission|authori[sz]ation|authentication|login) (?:is )?required|"
+    r"(?:declined|rejected|refused|blocked|denied|vetoed) by|not (?:accepted|processed|executed|completed|honou?red)|"
+    r"not (?:been )?(?:authori[sz]ed|authenticated|permitted|entitled|allowed|granted|implemented|reachable|responding|signed in|"
     r"logged in)|unauthori[sz]ed|forbidden|"
     r"(?:insufficient|missing|lacks?|without|no)(?: the)?(?: required| necessary| sufficient)? "
     r"(?:permissions?|privileges?|rights|scopes?|access rights|credentials?|authori[sz]ation|access to)|"
@@ -102,16 +107,16 @@ OUTCOME_ABROAD = re2.compile(
     r"fehler (?:beim?|ist|aufgetreten)|nicht (?:erreichbar|autorisiert|angemeldet|möglich|zugelassen)|abgelaufen|gescheitert|abgebrochen|"
     # French
     r"accès (?:refusé|interdit)|permission refusée|introuvable|non (?:trouvé|autorisé|disponible)|n['’]existe pas|"
-    r"a échoué|délai (?:d['’]attente )?dépassé|impossible d|une erreur|erreur (?:lors|interne|de|du)|indisponible|invalide|"
+    r"a échoué|délai (?:d['’]attente )?dépassé|impossible d|une erreur|erreur (?:lors|interne|de|du)\b|indisponible|invalide|"
     # Spanish
     r"acceso denegado|permiso denegado|no autorizado|no (?:se )?(?:encontrad|encontró|pudo|existe|disponible)|"
-    r"tiempo de espera|error (?:al|en|de|interno)|ha fallado|falló|no es válid|inválid|servicio no disponible|se ha producido un error|"
+    r"tiempo de espera|error (?:al|en|de|interno)\b|ha fallado|falló|no es válid|inválid|servicio no disponible|se ha producido un error|"
     # Portuguese
     r"acesso negado|permissão negada|não (?:autorizado|encontrad|existe|foi possível|disponível|pôde)|tempo (?:limite|esgotado)|falhou|"
-    r"erro (?:ao|interno|de|na|no)|ocorreu um erro|indisponível|"
+    r"erro (?:ao|interno|de|na|no)\b|ocorreu um erro|indisponível|"
     # Italian
     r"accesso negato|permesso negato|non (?:autorizzato|trovat|esiste|disponibile|è stato possibile|valid)|"
-    r"tempo scaduto|errore (?:interno|durante|di|nel)|si è verificato un errore|impossibile|"
+    r"tempo scaduto|errore (?:interno|durante|di|nel)\b|si è verificato un errore|impossibile|"
     # Dutch, Swedish, Danish, Norwegian, Finnish
     r"toegang geweigerd|niet (?:gevonden|toegestaan|beschikbaar|gemachtigd)|bestaat niet|mislukt|kon niet|er is een fout|"
     r"åtkomst nekad|hittades inte|misslyckades|adgang nægtet|ikke fundet|mislykkedes|ikke funnet|tilgang nektet|pääsy (?:estetty|evätty)|ei löydy|epäonnistui|"
@@ -139,7 +144,7 @@ NO_HITS = re2.compile(
     r"(?i)\b(?:no|0|zero|nothing|none)\b(?: \w+){0,4} (?:found|matched|match|matches|matching|results?|available|for)\b|"
     r"\bno (?:\w+ ){0,3}(?:results?|matches|hits|records?|rows|items|entries|articles?|documents?|tickets?|"
     r"messages?|events?|orders?|flights?|files? (?:found|matched))\b|"
-    r"\b(?:nothing|none) (?:was )?found\b|\bnot find any\b|\bno matches\b|keine (?:treffer|ergebnisse)|"
+    r"\b(?:nothing|none) (?:was )?found\b|\bnot find any\b|\bno matches\b|keine (?:treffer|ergebnisse)|没有找到|未找到(?:任何)?(?:匹配|结果|记录)|"
     r"aucun résultat|sin resultados|no se encontraron resultados|nenhum resultado|nessun risultato|没有结果|結果はありません"
 )
 
@@ -148,7 +153,12 @@ NEGATED = re2.compile(
     r"(?i)\b(?:no|0|zero|without(?: any)?|free of|any|handled|last|recent|previous|count of|number of) "
     r"(?:\w+ )?(?:errors?|failures?|exceptions?|issues|problems|timeouts?)\b|"
     r"\b\d+ (?:tests? |checks? |specs? )?(?:failed|passed|skipped|errors?|failures?)\b|"
-    r"\b(?:errors?|failures?|exceptions?|timeouts?)(?: count)?[\"']?\s*[:=]\s*[\"']?(?:0|none|no|null|false|n/a|\[\]|-)\b"
+    r"\b(?:errors?|failures?|exceptions?|timeouts?)(?: count)?[\"']?\s*[:=]\s*[\"']?(?:0|none|no|null|false|n/a|\[\]|-)[\"']?\s*(?:$|[,;.}\n])|"
+    r"\b(?:aucune? (?:erreur|échec|problème)|kein(?:e|en)? (?:fehler|ausnahme\w*|problem\w*)|ohne fehler|sans erreur|sin (?:errores|fallos|problemas)|"
+    r"ning(?:ú|u)n error|nessun errore|senza errori|nenhum erro|sem erros|geen (?:fouten?|problemen)|zonder fouten|inga fel|ingen (?:fejl|feil)|"
+    r"brak błędów|bez (?:błędów|chyb)|hata (?:yok|bulunamadı)|tidak ada (?:kesalahan|error)|không có lỗi)|"
+    r"(?:нет|без|не найдено|не обнаружено) ошибок|ошибок (?:нет|не найдено|не обнаружено)|(?:没有|未发现|无)(?:任何)?(?:错误|错|问题|異常|异常)|沒有(?:錯誤|問題)|"
+    r"(?:エラー|問題|異常)(?:は|が)?(?:ありません|見つかりません|検出されません)|(?:오류|문제)(?:가|는)? ?(?:없|발견되지)|कोई त्रुटि नहीं|لا (?:توجد )?(?:أخطاء|خطأ)"
 )
 
 # Someone's own words: a ticket, a mail or an article tells of failures without being one.
@@ -187,6 +197,10 @@ ERROR_LINE = re2.compile(
     r"\S{1,80}: (?:cannot |can't |command not found|No such file or directory|Permission denied|"
     r"not found|fatal error: ))"
 )
+# The last line of a build, or of any command run by one, that gave up.
+MAKE_STOPPED = re2.compile(
+    r"(?m)^\s*(?:\S{0,60}: )?(?:g?make(?:\[\d+\])?: \*\*\*|error: |fatal: |FAILED$|npm ERR!)[^\n]*\s*$"
+)
 EXIT_CODE = re2.compile(
     r"(?i)\b(?:exit(?:ed)?(?: with)?(?: status| code|code| with code)?|returncode|return code|exit_code|exitcode)"
     r"[ :=(\"']{1,4}(?:code |status )?(-?\d{1,6})\b"
@@ -194,44 +208,14 @@ EXIT_CODE = re2.compile(
 TRACEBACK = re2.compile(r"Traceback \(most recent call last\)")
 
 # Values of a status field that say it went wrong; and those that only a call's own status may have.
-BAD_STATUS = frozenset(
-    [
-        "error",
-        "errors",
-        "failed",
-        "failure",
-        "fail",
-        "fault",
-        "exception",
-        "timeout",
-        "timed_out",
-        "timedout",
-        "unauthorized",
-        "unauthorised",
-        "forbidden",
-        "denied",
-        "rejected",
-        "refused",
-        "aborted",
-        "not_found",
-        "notfound",
-        "invalid",
-        "unavailable",
-        "unsuccessful",
-        "ko",
-        "nok",
-        "fatal",
-        "bad_request",
-        "internal_error",
-        "server_error",
-        "rate_limited",
-        "permission_denied",
-        "access_denied",
-        "validation_error",
-        "conflict",
-        "not_allowed",
-        "crashed",
-    ]
+BAD_STATUS = word_set(
+    """
+    error errors failed failure fail fault exception timeout timed_out timedout unauthorized
+    unauthorised forbidden denied rejected refused aborted not_found notfound invalid
+    unavailable unsuccessful ko nok fatal bad_request internal_error server_error
+    rate_limited permission_denied access_denied validation_error conflict not_allowed
+    crashed
+    """
 )
 NOT_AN_ERROR = frozenset(
     [
@@ -267,4 +251,13 @@ TELLS = re2.compile(
     r"confirm|please (?:provide|check|share|try|give)|could you|can you)\b|"
     r"leider|nicht|fehler|désolé|malheureusement|impossible|erreur|lo siento|no (?:pude|puedo|se pudo)|desculpe|não (?:foi|consegui)|"
     r"purtroppo|helaas|抱歉|无法|没有|申し訳|できません|죄송|извините|не удалось"
+)
+
+# A refusal that names the tool itself: it looks like "no … available", and is none of the empty searches.
+NO_SUCH_TOOL = re2.compile(
+    r"(?i)(?:-3260[12]\b.{0,80}\b(?:tool|method)|\b(?:unknown|no such|nonexistent|non-existent|undefined|"
+    r"unrecogni[sz]ed|invalid|unsupported) (?:tool|function)\b|\b(?:tool|function)[^.\n]{0,80}?(?:(?:was |is )?not (?:found|available|"
+    r"registered|defined|known|recogni[sz]ed|offered|a valid)|does ?(?:not|n't) exist|unknown)|\bno (?:tool|function) (?:called|named|with|by)|"
+    r"(?:is )?not an? (?:valid|known|available) (?:tool|function)|tool_not_found|"
+    r"werkzeug .{0,60}(?:nicht gefunden|existiert nicht)|outil .{0,60}(?:introuvable|inconnu)|工具.{0,60}(?:不存在|未找到))"
 )

@@ -16,7 +16,7 @@ import re2
 from analysis.detectors.reading import failure_words as words
 from analysis.detectors.reading.keys import parse_json
 from analysis.detectors.reading.tools import Effect, ToolNature
-from analysis.detectors.reading.words import excerpt
+from analysis.detectors.reading.words import excerpt, word_set
 
 # Characters. An outcome is told in a sentence or two; what is longer is a document.
 SHORT = 400
@@ -31,175 +31,64 @@ MAX_FIELDS = 200
 # Longer texts are not parsed again as JSON within JSON.
 MAX_INNER_JSON = 200_000
 
-ERROR_FIELDS = frozenset(
-    [
-        "error",
-        "errors",
-        "exception",
-        "err",
-        "fault",
-        "failure",
-        "error_message",
-        "errormessage",
-        "errormsg",
-        "error_msg",
-        "error_description",
-        "errordescription",
-        "error_details",
-        "errordetails",
-        "error_text",
-        "last_error",
-        "errortype",
-        "error_type",
-        "exc_info",
-        "stacktrace",
-        "traceback",
-        "failure_reason",
-        "failurereason",
-        "fehler",
-        "erreur",
-    ]
+ERROR_FIELDS = word_set(
+    """
+    error errors exception err fault failure error_message errormessage errormsg error_msg
+    error_description errordescription error_details errordetails error_text last_error
+    errortype error_type exc_info stacktrace traceback failure_reason failurereason fehler
+    erreur
+    """
 )
 ERROR_CODE_FIELDS = frozenset(["error_code", "errorcode", "err_code", "errno", "errcode"])
-SUCCESS_FIELDS = frozenset(
-    [
-        "success",
-        "ok",
-        "succeeded",
-        "is_success",
-        "issuccess",
-        "successful",
-        "is_ok",
-        "passed_validation",
-        "accepted",
-    ]
+SUCCESS_FIELDS = word_set(
+    """
+    success ok succeeded is_success issuccess successful is_ok passed_validation accepted
+    """
 )
-FAILED_FIELDS = frozenset(
-    ["is_error", "iserror", "failed", "has_error", "haserror", "errored", "isfailure", "is_failure"]
+FAILED_FIELDS = word_set(
+    """
+    is_error iserror failed has_error haserror errored isfailure is_failure
+    """
 )
-STATUS_FIELDS = frozenset(
-    ["status", "state", "result", "outcome", "code", "level", "resultcode", "result_code"]
+STATUS_FIELDS = word_set(
+    """
+    status state result outcome code level resultcode result_code
+    """
 )
-HTTP_FIELDS = frozenset(
-    [
-        "status",
-        "code",
-        "statuscode",
-        "status_code",
-        "http_status",
-        "httpstatus",
-        "http_code",
-        "httpcode",
-        "responsecode",
-        "response_code",
-        "http_status_code",
-    ]
+HTTP_FIELDS = word_set(
+    """
+    status code statuscode status_code http_status httpstatus http_code httpcode
+    responsecode response_code http_status_code
+    """
 )
-EXIT_FIELDS = frozenset(
-    ["exit_code", "exitcode", "returncode", "return_code", "exit_status", "exitstatus"]
+EXIT_FIELDS = word_set(
+    """
+    exit_code exitcode returncode return_code exit_status exitstatus
+    """
 )
-MESSAGE_FIELDS = frozenset(
-    [
-        "message",
-        "msg",
-        "detail",
-        "details",
-        "reason",
-        "description",
-        "info",
-        "text",
-        "note",
-        "cause",
-        "explanation",
-        "status_message",
-        "statusmessage",
-        "statustext",
-        "status_text",
-        "error_description",
-    ]
+MESSAGE_FIELDS = word_set(
+    """
+    message msg detail details reason description info text note cause explanation
+    status_message statusmessage statustext status_text error_description
+    """
 )
 # Fields that hold the answer in an envelope, to be read as an answer itself.
-WRAPPERS = frozenset(
-    [
-        "result",
-        "results",
-        "response",
-        "responses",
-        "data",
-        "output",
-        "outputs",
-        "content",
-        "contents",
-        "body",
-        "payload",
-        "return",
-        "return_value",
-        "value",
-        "toolresult",
-        "tool_result",
-        "structured_content",
-        "structuredcontent",
-        "text",
-        "message",
-        "stdout",
-        "stderr",
-        "answer",
-        "observation",
-        "reply",
-    ]
+WRAPPERS = word_set(
+    """
+    result results response responses data output outputs content contents body payload
+    return return_value value toolresult tool_result structured_content structuredcontent
+    text message stdout stderr answer observation reply
+    """
 )
 # Fields that carry what was asked for: never read as an outcome.
-DOCUMENT_FIELDS = frozenset(
-    [
-        "title",
-        "subject",
-        "name",
-        "names",
-        "summary",
-        "query",
-        "question",
-        "snippet",
-        "excerpt",
-        "line",
-        "lines",
-        "log",
-        "logs",
-        "comment",
-        "comments",
-        "article",
-        "articles",
-        "ticket",
-        "tickets",
-        "issue",
-        "issues",
-        "history",
-        "transcript",
-        "source",
-        "source_code",
-        "code_snippet",
-        "html",
-        "markdown",
-        "document",
-        "documents",
-        "page",
-        "pages",
-        "email",
-        "emails",
-        "notes",
-        "messages",
-        "thread",
-        "tags",
-        "label",
-        "labels",
-        "description",
-        "abstract",
-        "headline",
-        "url",
-        "link",
-        "path",
-        "file",
-        "filename",
-    ]
+DOCUMENT_FIELDS = word_set(
+    """
+    title subject name names summary query question snippet excerpt line lines log logs
+    comment comments article articles ticket tickets issue issues history transcript source
+    source_code code_snippet html markdown document documents page pages email emails notes
+    messages thread tags label labels description abstract headline url link path file
+    filename
+    """
 )
 # Fields beside a status that do not make its object a record of the world.
 ENVELOPE_FIELDS = (
@@ -209,32 +98,12 @@ ENVELOPE_FIELDS = (
     | ERROR_CODE_FIELDS
     | STATUS_FIELDS
     | HTTP_FIELDS
-    | frozenset(
-        [
-            "type",
-            "title",
-            "instance",
-            "request_id",
-            "requestid",
-            "trace_id",
-            "timestamp",
-            "time",
-            "path",
-            "method",
-            "tool",
-            "tool_name",
-            "meta",
-            "metadata",
-            "success",
-            "ok",
-            "errors",
-            "warnings",
-            "retryable",
-            "retry_after",
-            "hint",
-            "help",
-            "documentation_url",
-        ]
+    | word_set(
+        """
+    type title instance request_id requestid trace_id timestamp time path method tool
+    tool_name meta metadata success ok errors warnings retryable retry_after hint help
+    documentation_url
+    """
     )
 )
 _PAIR = re2.compile(r"'(\w{1,40})'\s*:\s*(?:'([^']{0,400})'|\"([^\"]{0,400})\"|(\w{1,20}))")
@@ -421,7 +290,7 @@ def _in_text(text: str, nature: ToolNature) -> str | None:
     if not head:
         return None
     if head[0] == "<":
-        return _in_page(text)
+        return _in_markup(text, nature)
     if head[0] in "{[" and head[1:2] in "'{[":
         return _in_python_literal(text)
     if words.NEGATED.search(head) is not None and len(text) > SHORT_FOR_DOCUMENTS:
@@ -429,7 +298,7 @@ def _in_text(text: str, nature: ToolNature) -> str | None:
     if _is_failure_head(head, text, nature):
         return excerpt(text)
     if len(text) <= SHORT:
-        return _in_short_text(text, nature)
+        return _in_short_text(text, nature) or _in_program_output(text, nature)
     return _in_program_output(text, nature)
 
 
@@ -450,6 +319,8 @@ def _is_failure_head(head: str, text: str, nature: ToolNature) -> bool:
 
 
 def _in_short_text(text: str, nature: ToolNature) -> str | None:
+    if words.NO_SUCH_TOOL.search(text) is not None and not nature.document:
+        return excerpt(text)
     if words.GOOD_HEAD.search(text) is not None:
         return None
     if words.OUTCOME.search(text) is None and words.OUTCOME_ABROAD.search(text) is None:
@@ -459,7 +330,7 @@ def _in_short_text(text: str, nature: ToolNature) -> str | None:
     if nature.effect == Effect.CHANGES and not nature.document:
         return excerpt(text)
     if nature.executor:
-        return _in_program_output(text, nature)
+        return None
     if words.STORY.search(text) is not None or words.LOG_LINE.search(text) is not None:
         return None
     if len(text) > SHORT_FOR_DOCUMENTS or words.CODE.search(text) is not None:
@@ -479,9 +350,11 @@ def _in_program_output(text: str, nature: ToolNature) -> str | None:
     """Failures at the end of what a program printed: an exit code, a traceback, a shell's
     complaint.
     """
-    if nature.document and not nature.executor:
-        return None
     tail = text[-HEAD:]
+    if nature.document and not nature.executor:
+        # A search that prints a shell's complaint at its end was not carried out.
+        stopped = words.MAKE_STOPPED.search(tail) if len(text) <= SHORT else None
+        return excerpt(tail[stopped.start() :]) if stopped is not None else None
     for part in (tail, text[:80]):
         code = words.EXIT_CODE.search(part)
         if code is not None and code.group(1).lstrip("-") != "0":
@@ -504,6 +377,29 @@ def _line_around(text: str, at: int) -> str:
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
     return excerpt(text[start : end if end >= 0 else len(text)])
+
+
+def _in_markup(text: str, nature: ToolNature) -> str | None:
+    """XML that answers in fields (`<success>false</success>`), or a page of HTML."""
+    fields: list[tuple[str, str, Any]] = []
+    for found in _LEAF.finditer(text[:PAGE_HEAD]):
+        opened, value, closed = found.groups()
+        if opened == closed and opened.lower() not in _HTML:
+            fields.append((opened, opened.lower().replace("-", "_"), value.strip()))
+        if len(fields) == MAX_FIELDS:
+            break
+    told = next(_told_failures(fields, nature), None)
+    return told or _in_page(text)
+
+
+_LEAF = re2.compile(
+    r"<([A-Za-z][\w:.-]{0,40})(?:\s[^<>]{0,200})?>([^<>]{0,400})</([A-Za-z][\w:.-]{0,40})>"
+)
+_HTML = word_set(
+    """
+    p a b i em strong span div li td th h1 h2 h3 h4 title code pre small label
+    """
+)
 
 
 def _in_page(text: str) -> str | None:

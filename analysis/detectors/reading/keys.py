@@ -8,67 +8,34 @@ from typing import Any
 import msgspec
 import re2
 
+from analysis.detectors.reading.words import word_set
+
 # Argument names whose value the caller makes up anew for each call, so that it says nothing about
 # what was asked. Names that may point at a thing of the world (`request_id`) are left alone.
-THROWAWAY_ARGS = frozenset(
-    [
-        "nonce",
-        "idempotency_key",
-        "idempotencykey",
-        "trace_id",
-        "traceid",
-        "span_id",
-        "correlation_id",
-        "correlationid",
-        "client_request_id",
-        "client_token",
-        "request_uuid",
-        "invocation_id",
-        "tool_call_id",
-        "call_id",
-    ]
+THROWAWAY_ARGS = word_set(
+    """
+    nonce idempotency_key idempotencykey trace_id traceid span_id correlation_id
+    correlationid client_request_id client_token request_uuid invocation_id tool_call_id
+    call_id
+    """
+)
+
+# The same for names that point at a thing of the world as often, where the value is a random one.
+REQUEST_ARGS = word_set(
+    """
+    request_id requestid requestId req_id client_id_token message_uuid
+    """
 )
 
 # Names of values that differ between two answers to one question although nothing else does.
-VOLATILE_NAMES = frozenset(
-    [
-        "request_id",
-        "requestid",
-        "request_uuid",
-        "trace_id",
-        "traceid",
-        "span_id",
-        "correlation_id",
-        "correlationid",
-        "response_id",
-        "invocation_id",
-        "timestamp",
-        "time",
-        "ts",
-        "now",
-        "date",
-        "server_time",
-        "servertime",
-        "checked_at",
-        "fetched_at",
-        "retrieved_at",
-        "generated_at",
-        "queried_at",
-        "as_of",
-        "duration",
-        "duration_ms",
-        "elapsed",
-        "elapsed_ms",
-        "took",
-        "took_ms",
-        "latency",
-        "latency_ms",
-        "execution_time",
-        "runtime_ms",
-        "etag",
-        "nonce",
-        "x_request_id",
-    ]
+VOLATILE_NAMES = word_set(
+    """
+    request_id requestid request_uuid trace_id traceid span_id correlation_id correlationid
+    response_id invocation_id timestamp time ts now date server_time servertime checked_at
+    fetched_at retrieved_at generated_at queried_at as_of duration duration_ms elapsed
+    elapsed_ms took took_ms latency latency_ms execution_time runtime_ms etag nonce
+    x_request_id
+    """
 )
 
 # Characters whose words are compared first, and how many of them ids and time stamps may change.
@@ -92,6 +59,7 @@ _VOLATILE = re2.compile(
     rf"|^\W?{_STAMP}|^\W?{_CLOCK}{_ZONE}"
     rf"|\b{_UUID}\b"
 )
+_RANDOM = re2.compile(rf"^(?:{_UUID}|[0-9a-fA-F]{{16,64}})$")
 _DIGITS = re2.compile(
     r"\d{4}|\d:\d|\d\s?m?s\b|[A-Za-z]{2,}[_ -]?[iI][dD]|(?:req|trace|rid|inv|resp)[_-]"
 )
@@ -141,12 +109,21 @@ def read_args(text: str) -> tuple[Any, str]:
         if isinstance(value, str) and value[:1] in ("{", "["):
             value = parse_json(value)
         compared = value
-        if isinstance(value, dict) and not THROWAWAY_ARGS.isdisjoint(value):
-            kept = {name: each for name, each in value.items() if name not in THROWAWAY_ARGS}
+        if isinstance(value, dict) and any(map(_is_throwaway, value.items())):
+            kept = dict(pair for pair in value.items() if not _is_throwaway(pair))
             compared = kept or value
         return value, canonical_json(compared)
     except ValueError:
         return None, " ".join(text.split())
+
+
+def _is_throwaway(pair: tuple[str, Any]) -> bool:
+    name, value = pair
+    if name in THROWAWAY_ARGS:
+        return True
+    return (
+        name in REQUEST_ARGS and isinstance(value, str) and _RANDOM.search(value[:80]) is not None
+    )
 
 
 def fold(text: str) -> str:

@@ -8,6 +8,7 @@ import re2
 
 from analysis.detectors.reading import CallReading
 from analysis.detectors.reading.keys import parse_json
+from analysis.detectors.reading.words import word_set
 
 # Characters. A longer answer says something.
 LONGEST_ACKNOWLEDGEMENT = 80
@@ -25,33 +26,11 @@ _BARE = re2.compile(
     r"|has been )?(?:received|successful|completed|accepted|processed|"
     r"submitted|sent|executed)(?: successfully)?)[\s\"'`.!]*$"
 )
-_GOOD_FIELDS = frozenset(
-    [
-        "status",
-        "success",
-        "ok",
-        "result",
-        "message",
-        "code",
-        "statuscode",
-        "status_code",
-        "state",
-        "done",
-        "error",
-        "errors",
-        "msg",
-        "request_id",
-        "requestid",
-        "timestamp",
-        "trace_id",
-        "response",
-        "data",
-        "iserror",
-        "is_error",
-        "content",
-        "type",
-        "text",
-    ]
+_GOOD_FIELDS = word_set(
+    """
+    status success ok result message code statuscode status_code state done error errors msg
+    request_id requestid timestamp trace_id response data iserror is_error content type text
+    """
 )
 
 

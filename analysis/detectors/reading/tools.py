@@ -8,352 +8,70 @@ from functools import lru_cache
 
 import re2
 
+from analysis.detectors.reading.words import word_set
 from transcripts.endings import hands_off
 
-READ_VERBS = frozenset(
-    [
-        "get",
-        "list",
-        "search",
-        "find",
-        "read",
-        "fetch",
-        "check",
-        "query",
-        "look",
-        "lookup",
-        "view",
-        "show",
-        "describe",
-        "count",
-        "status",
-        "calculate",
-        "compute",
-        "browse",
-        "cat",
-        "ls",
-        "grep",
-        "glob",
-        "retrieve",
-        "select",
-        "inspect",
-        "verify",
-        "validate",
-        "is",
-        "has",
-        "test",
-        "ping",
-        "whoami",
-        "diff",
-        "monitor",
-        "watch",
-        "poll",
-        "wait",
-        "preview",
-        "summarize",
-        "translate",
-        "classify",
-        "open",
-        "load",
-        "scan",
-        "see",
-        "tail",
-        "head",
-        "peek",
-        "probe",
-        "measure",
-        "compare",
-        "analyze",
-        "analyse",
-        "extract",
-        "parse",
-        "estimate",
-        "detect",
-        "recall",
-        "explore",
-        "navigate",
-        "download",
-        "crawl",
-        "scrape",
-        "resolve_name",
-        "stat",
-        "info",
-        "print",
-    ]
+READ_VERBS = word_set(
+    """
+    get list search find read fetch check query look lookup view show describe count status
+    calculate compute browse cat ls grep glob retrieve select inspect verify validate is has
+    test ping whoami diff monitor watch poll wait preview summarize translate classify open
+    load scan see tail head peek probe measure compare analyze analyse extract parse
+    estimate detect recall explore navigate download crawl scrape resolve_name stat info
+    print
+    """
 )
-CHANGE_VERBS = frozenset(
-    [
-        "set",
-        "reset",
-        "update",
-        "create",
-        "delete",
-        "remove",
-        "add",
-        "insert",
-        "write",
-        "edit",
-        "patch",
-        "put",
-        "post",
-        "send",
-        "email",
-        "mail",
-        "notify",
-        "cancel",
-        "book",
-        "modify",
-        "change",
-        "return",
-        "exchange",
-        "refund",
-        "pay",
-        "charge",
-        "transfer",
-        "assign",
-        "unassign",
-        "close",
-        "reopen",
-        "restart",
-        "start",
-        "stop",
-        "enable",
-        "disable",
-        "activate",
-        "deactivate",
-        "grant",
-        "revoke",
-        "unlock",
-        "lock",
-        "approve",
-        "reject",
-        "install",
-        "uninstall",
-        "deploy",
-        "merge",
-        "commit",
-        "push",
-        "upload",
-        "move",
-        "rename",
-        "copy",
-        "save",
-        "store",
-        "register",
-        "unregister",
-        "schedule",
-        "reschedule",
-        "resolve",
-        "apply",
-        "submit",
-        "replace",
-        "append",
-        "make",
-        "provision",
-        "release",
-        "attach",
-        "detach",
-        "subscribe",
-        "unsubscribe",
-        "archive",
-        "restore",
-        "rotate",
-        "reboot",
-        "kill",
-        "order",
-        "purchase",
-        "buy",
-        "sync",
-        "publish",
-        "reply",
-        "comment",
-        "tag",
-        "label",
-        "issue",
-        "complete",
-        "emit",
-        "trigger",
-        "clear",
-        "purge",
-        "drop",
-        "truncate",
-        "upsert",
-        "str",
-        "configure",
-        "renew",
-        "extend",
-        "adjust",
-        "rollback",
-        "repair",
-        "fix",
-        "reserve",
-    ]
+CHANGE_VERBS = word_set(
+    """
+    set reset update create delete remove add insert write edit patch put post send email
+    mail notify cancel book modify change return exchange refund pay charge transfer assign
+    unassign close reopen restart start stop enable disable activate deactivate grant revoke
+    unlock lock approve reject install uninstall deploy merge commit push upload move rename
+    copy save store register unregister schedule reschedule resolve apply submit replace
+    append make provision release attach detach subscribe unsubscribe archive restore rotate
+    reboot kill order purchase buy sync publish reply comment tag label issue complete emit
+    trigger clear purge drop truncate upsert configure renew extend adjust rollback repair
+    fix reserve scale resize pause resume mark flag reassign transition promote demote ban
+    unban block unblock confirm accept decline invite join leave connect disconnect migrate
+    import swap redeem upgrade downgrade rebook bill credit debit withdraw deposit toggle
+    switch record raise escalate
+    """
 )
 # Tools that run programs or commands: alone ("bash", "run"), or as what is run ("execute_command").
-EXECUTORS = frozenset(
-    [
-        "bash",
-        "sh",
-        "shell",
-        "exec",
-        "execute",
-        "run",
-        "python",
-        "ipython",
-        "terminal",
-        "command",
-        "cmd",
-        "powershell",
-        "console",
-        "repl",
-        "jupyter",
-        "sandbox",
-        "code",
-        "interpreter",
-        "script",
-        "cell",
-    ]
+EXECUTORS = word_set(
+    """
+    bash sh shell exec execute run python ipython terminal command cmd powershell console
+    repl jupyter sandbox code interpreter script cell
+    """
 )
-DOCUMENT_WORDS = frozenset(
-    [
-        "read",
-        "cat",
-        "open",
-        "view",
-        "file",
-        "search",
-        "grep",
-        "find",
-        "article",
-        "articles",
-        "document",
-        "documents",
-        "doc",
-        "docs",
-        "page",
-        "web",
-        "browse",
-        "fetch",
-        "url",
-        "wiki",
-        "wikipedia",
-        "log",
-        "logs",
-        "knowledge",
-        "kb",
-        "scrape",
-        "crawl",
-        "retrieve",
-        "email",
-        "emails",
-        "mail",
-        "message",
-        "messages",
-        "thread",
-        "ticket",
-        "issue",
-        "comment",
-        "comments",
-        "history",
-        "transcript",
-        "note",
-        "notes",
-        "source",
-        "snippet",
-        "rag",
-        "content",
-        "goto",
-        "visit",
-        "navigate",
-        "scroll",
-    ]
+DOCUMENT_WORDS = word_set(
+    """
+    read cat open view file search grep find article articles document documents doc docs
+    page web browse fetch url wiki wikipedia log logs knowledge kb scrape crawl retrieve
+    email emails mail message messages thread ticket issue comment comments history
+    transcript note notes source snippet rag content goto visit navigate scroll
+    """
 )
 # Tools that take a note, and commands that say nothing when they worked.
-SILENT_WORDS = frozenset(
-    [
-        "think",
-        "thinking",
-        "thought",
-        "reason",
-        "plan",
-        "note",
-        "notes",
-        "scratchpad",
-        "reflect",
-        "rm",
-        "mkdir",
-        "touch",
-        "cp",
-        "mv",
-        "cd",
-        "chmod",
-        "sleep",
-        "wait",
-        "pass",
-        "noop",
-    ]
+SILENT_WORDS = word_set(
+    """
+    think thinking thought reason plan note notes scratchpad reflect rm mkdir touch cp mv cd
+    chmod sleep wait pass noop
+    """
 )
 # Tools that end a run: that they answer nothing, or are not answered at all, is normal.
-FINISH_WORDS = frozenset(
-    [
-        "finish",
-        "finished",
-        "done",
-        "final",
-        "submit",
-        "exit",
-        "terminate",
-        "end",
-        "complete",
-        "answer",
-        "task",
-        "run",
-        "conversation",
-        "work",
-        "session",
-        "result",
-        "solution",
-    ]
+FINISH_WORDS = word_set(
+    """
+    finish finished done final submit exit terminate end complete answer task run
+    conversation work session result solution
+    """
 )
-_QUALIFIERS = (
-    READ_VERBS
-    | CHANGE_VERBS
-    | frozenset(
-        [
-            "by",
-            "for",
-            "of",
-            "the",
-            "a",
-            "an",
-            "in",
-            "on",
-            "to",
-            "with",
-            "from",
-            "all",
-            "my",
-            "new",
-            "current",
-            "details",
-            "detail",
-            "info",
-            "information",
-            "status",
-            "data",
-            "id",
-            "name",
-            "type",
-            "tool",
-            "action",
-            "do",
-            "perform",
-            "user_id",
-            "state",
-            "result",
-            "results",
-        ]
-    )
+# Words of a name that are no thing of the world.
+_NO_THINGS = word_set(
+    """
+    by for of the a an in on to with from all my new current details detail info information status
+    data id ids name type tool action do perform state result results list get set many one
+    """
 )
 
 _NAMESPACE = re2.compile(r"^(?:mcp__[^_]+(?:_[^_]+)*__|functions?[.:]|tools?[.:/]|default_api[.:])")
@@ -390,11 +108,17 @@ def words_of(name: str) -> tuple[str, ...]:
     user.
     """
     bare = str(_NAMESPACE.sub("", name[:200]))
-    for separator in ("__", ".", "/", "::"):
-        tail = bare.rsplit(separator, 1)[-1]
-        if separator != "__" and tail:
-            bare = tail
     return tuple(piece.lower() for piece in _PIECES.findall(bare))
+
+
+def _verb_in(name: str) -> str:
+    """The first verb of the name's last part (`mailbox.update_state`: update), else of it all."""
+    last = name[:200].replace("::", ".").replace("/", ".").rsplit(".", 1)[-1]
+    for words in (words_of(last), words_of(name)):
+        for word in words:
+            if word in READ_VERBS or word in CHANGE_VERBS:
+                return word
+    return ""
 
 
 @lru_cache(maxsize=4096)
@@ -402,7 +126,7 @@ def nature_of(name: str) -> ToolNature:
     """Read the nature of a tool off its name."""
     words = words_of(name)
     known = set(words)
-    first = next((word for word in words if word in READ_VERBS or word in CHANGE_VERBS), "")
+    first = _verb_in(name)
     executor = bool(words) and all(
         word in EXECUTORS or word in {"in", "the", "block"} for word in words
     )
@@ -420,7 +144,9 @@ def nature_of(name: str) -> ToolNature:
         words=words,
         effect=effect,
         family="_".join(words[:2]) if len(words) > 1 else (words[0] if words else name),
-        things=frozenset(_singular(word) for word in words if word not in _QUALIFIERS),
+        things=frozenset(
+            _singular(word) for word in words if word != first and word not in _NO_THINGS
+        ),
         executor=executor,
         document=effect != Effect.CHANGES and bool(known & DOCUMENT_WORDS),
         hands_off=handed,

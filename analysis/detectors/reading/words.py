@@ -9,6 +9,11 @@ EXCERPT_CHARACTERS = 140
 _IRREGULAR = {"reply": "replies", "retry": "retries", "query": "queries"}
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The words of `text`, which are set apart by white space."""
+    return frozenset(text.split())
+
+
 def count(number: int, noun: str, plural: str = "") -> str:
     """`1 round`, `2 rounds`, `1,200 rounds`."""
     many = plural or _IRREGULAR.get(noun) or f"{noun}s"
