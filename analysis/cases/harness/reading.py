@@ -42,9 +42,17 @@ ENDINGS = (
 )  # fmt: skip
 
 
-HANDS_OFF = re.compile(r"(?i)^(escalate|hand_?off|hand_?over|transfer_to)")
-
-
+# Tools that give the task to a person or another team; the same as `transcripts.endings` has.
+HANDS_OFF = re.compile(
+    r"^escalation$|(?:^|_)(?:escalate(?:_\w+)?"
+    r"|(?:create|raise|request|open|file)_escalation|hand_?(?:ed_?)?(?:off|over)\w*"
+    r"|transfer_(?:call_|chat_|ticket_|customer_|user_)?to(?!_(?:agent_)?account)\w*"
+    r"|(?:assign|forward|route|pass)_(?:ticket_)?to_(?:a_)?"
+    r"(?:human|person|agent|team|it|support|staff)\w*"
+    r"|(?:request|call|contact|notify|page)_(?:a_)?(?:human|person|operator|on_?call)\w*)$"
+)
+MOVES_MONEY = re.compile(r"account|bank|wallet|fund|payment|iban")
+WORD_EDGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 READS_FAILED = re.compile(
     r"(?i)\b(errors?|fail(s|ed|ures?)?|denied|forbidden|unauthori[sz]ed|permissions?|exception|"
     r"time[ds]?[- ]?out|refused|rejected|invalid|unable|unavailable|unsuccessful|could ?n[o']t|"
@@ -135,3 +143,9 @@ def cut(text: str) -> str:
     if len(text) <= LONGEST_TEXT:
         return text
     return f"{text[:LONGEST_TEXT]}… [{len(text) - LONGEST_TEXT} characters cut]"
+
+
+def hands_off(name: str) -> bool:
+    """Whether a tool of this name gives the task to a person or another team."""
+    words = WORD_EDGE.sub("_", name).strip("_").casefold()
+    return bool(HANDS_OFF.search(words)) and not MOVES_MONEY.search(words)

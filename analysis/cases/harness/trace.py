@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.cases.harness.reading import ENDINGS, HANDS_OFF
+from analysis.cases.harness.reading import ENDINGS, hands_off
 
 
 @dataclass
@@ -73,7 +73,10 @@ class Trace:
         """Decide the ending where nothing said it, and the divergence that only the end shows."""
         number = self.number
         last = self.rounds[-1] if self.rounds else {}
-        if self.how in ("stopped", "killed") and self.ending in ("", "open"):
+        script_over = self.how == "stopped" and self.why.endswith("no further reply")
+        if script_over and not self.ending and ended_as(last)[0] == "handed_off":
+            self.ending, self.reason = ended_as(last)  # the recorded run went no further either
+        elif self.how in ("stopped", "killed") and self.ending in ("", "open"):
             self.ending, self.reason = "open", f"still going at round {number}: {self.why}"
         elif self.how == "stopped":
             self.reason = self.reason or self.why
@@ -81,10 +84,8 @@ class Trace:
             self.ending, self.reason = "error", self.why
         elif not self.ending:
             self.ending, self.reason = ended_as(last)
-        recorded = {
-            entry.get("round", at): entry for at, entry in enumerate(case["run"]["rounds"], 1)
-        }
-        goes_on = any(n > number for n in recorded)
+        recorded = case["run"]["rounds"]
+        goes_on = any(entry.get("round", at) > number for at, entry in enumerate(recorded, 1))
         returned = self.how == "returned" and last.get("source") == "recorded"
         if self.divergence is None and returned and goes_on:
             self.divergence = {
@@ -100,6 +101,6 @@ def ended_as(last: Mapping[str, Any]) -> tuple[str, str]:
     if last["stop"] != "wants_tool":
         return (last["stop"] if last["stop"] in ENDINGS else "stopped"), ""
     for call in last["calls"]:
-        if HANDS_OFF.match(call["name"]):
+        if hands_off(call["name"]):
             return "handed_off", call["name"]
     return "stopped", "the loop returned although the model wanted a tool"

@@ -9,6 +9,7 @@ import pytest
 
 from analysis.cases.harness import CaseError, ModelFailed, Replay, ToolFailed
 from tests.analysis.cases.small import a_case, here, plain_loop, says, shown, wants
+from transcripts.endings import hands_off
 
 POLLS = (wants("poll", "busy"), wants("poll", "busy"), wants("poll", "ready"), says())
 
@@ -159,7 +160,7 @@ def test_a_branch_waits_for_its_condition() -> None:
 
 
 def test_after_a_branch_the_script_is_over_or_goes_on() -> None:
-    one_reply = {**BRANCH, "replies": BRANCH["replies"][:1]}
+    one_reply = {**BRANCH, "replies": [{"calls": [{"name": "wait", "args": {}}]}]}
     over = a_case(wants("look"), says(), branches=[one_reply], mocks=TOOLS)
     on = a_case(wants("look"), says(), branches=[{**one_reply, "then": "resume"}], mocks=TOOLS)
 
@@ -354,3 +355,20 @@ def test_plain_loop_ends_at_a_reply_without_calls() -> None:
 def test_the_harness_alone_refuses_what_it_cannot_do(entry: dict[str, Any]) -> None:
     with pytest.raises(CaseError, match=r"mocks\[0\].answer: 'explode'"):
         a_case(says(), **entry)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "escalate_to_it_team",
+        "handOff",
+        "transfer_to_human",
+        "transfer_to_account",
+        "look",
+        "page_2",
+    ],
+)
+def test_hand_offs_are_those_of_the_record(name: str) -> None:
+    trace = here(a_case(wants(name)))
+
+    assert (trace.ending == "handed_off") is hands_off(name)
