@@ -145,6 +145,19 @@ def test_the_file_is_a_command_too(tmp_path: Path) -> None:
     assert answer.stdout.splitlines() == ["ok    vpn-5127  finished at round 5"], answer.stderr
 
 
+def test_a_loop_that_imports_the_exported_file_runs_in_the_product_too(tmp_path: Path) -> None:
+    folder = unpacked(tmp_path)
+
+    answer = run(
+        *(sys.executable, "-m", "analysis.cases", "."),
+        *("--agent", "harness:example_agent"),
+        cwd=folder,
+        PYTHONPATH=str(Path(__file__).parents[3]),
+    )
+
+    assert answer.stdout.splitlines() == ["ok    vpn-5127  finished at round 5"], answer.stdout
+
+
 @pytest.mark.services
 def test_a_fresh_environment_with_only_pytest_passes_it(tmp_path: Path) -> None:
     folder = unpacked(tmp_path)
