@@ -148,6 +148,7 @@ class RunBuilder:
         self._results_by_content: dict[tuple[str, str], tuple[_RoundDraft, int]] = {}
         self._unanswered: list[tuple[_RoundDraft, int]] = []
         self._grown: list[Placed] = []
+        self._forgotten = False
         self._asked: list[str] | None = None
         self._asked_number = 0
         self._last_asked: tuple[int, list[str]] = (0, [])
@@ -214,6 +215,11 @@ class RunBuilder:
                 self._asked.append(self._earlier_reply(turn))
             elif turn.text or turn.opaque or not turn.answers:
                 self._asked.append(self._message(turn))
+
+    def forget(self) -> None:
+        """Say that the next reply no longer reads what came before, as after a compaction."""
+        self._grown = []
+        self._forgotten = True
 
     def answer(self, answer: Answer) -> None:
         """Take the result of a call of an earlier reply, where the format keeps it outside the
@@ -285,7 +291,9 @@ class RunBuilder:
 
     def _next_input(self, number: int) -> InputChange | None:
         if self._growing:
-            return InputChange(tuple(self._grown), whole=number != self.last_number + 1)
+            whole = self._forgotten or number != self.last_number + 1
+            self._forgotten = False
+            return InputChange(tuple(self._grown), whole=whole)
         if self._asked is None:
             return None
         before, previous = self._last_asked

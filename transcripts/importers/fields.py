@@ -19,7 +19,15 @@ MAX_COST = Decimal(10) ** 12
 # 2100-01-01, in seconds: larger numbers are milli-, micro- or nanoseconds.
 _LAST_SECOND = 4_102_444_800
 
-_ENCODER = msgspec.json.Encoder(decimal_format="number")
+
+def _plain_text(value: Any) -> str:
+    """Masked text is a kind of `str`, which msgspec takes for a type that it does not know."""
+    if isinstance(value, str):
+        return str(value)
+    raise TypeError(f"cannot write a {type(value).__name__} as JSON")
+
+
+_ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=_plain_text)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _UNSTORABLE_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 

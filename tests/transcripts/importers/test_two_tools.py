@@ -1,7 +1,7 @@
 """One conversation in every message format: the same two rounds, and what each format can carry.
 
-In `tests/data/<format>/two_tools*`: a system message, a ticket, a reply that asks for two tools (one
-works, one fails), and a last reply.
+In `tests/data/<format>/two_tools*`: a system message, a ticket, a reply that asks for two tools
+(one works, one fails), and a last reply.
 """
 
 import json

@@ -142,7 +142,7 @@ def read_messages(items: list[Any]) -> list[Turn]:
     turns: list[Turn] = []
     written: list[dict[str, Any]] = []
     for item in items:
-        if _is_written(item):
+        if is_written(item):
             written.append(item)
             continue
         if written:
@@ -263,7 +263,7 @@ def _read_item(item: Any) -> Turn:
     return Turn("item", opaque=[opaque(kind if isinstance(kind, str) else "item", item)])
 
 
-def _is_written(item: Any) -> bool:
+def is_written(item: Any) -> bool:
     """Whether the model wrote this item."""
     if not isinstance(item, dict):
         return False
