@@ -146,6 +146,8 @@ def _environment(state: State, servers: Servers, bind: Bind) -> dict[str, str]:
         "AGENTDESK_ALIVE_FILE": str(_alive(state)),
         "AGENTDESK_HOSTS": ",".join(bind.hosts()),
         "AGENTDESK_RULE_CACHE": str(state.folder / "rules"),
+        # Freed memory goes back to the system instead of into an arena for each thread.
+        "MALLOC_ARENA_MAX": "2",
         **os.environ,
         **servers.variables,
         "AGENTDESK_STATE": str(state.folder),
