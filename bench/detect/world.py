@@ -125,6 +125,11 @@ class World:
             return ""
         return self.say("acks") if dice < 0.55 else self.fill(self.thoughts.pop())
 
+    def other_module(self) -> str:
+        """A file that the run's own change does not touch."""
+        own = self.words["module"]
+        return str(self.rng.choice([m for m in self.pool["modules"] if m != own]))
+
     def moment(self) -> str:
         self.seconds += self.rng.randrange(3, 90)
         at = self.sketch.started_at + timedelta(seconds=self.seconds)

@@ -67,7 +67,7 @@ def empty_then_other_words(world: World) -> None:
 
 @look("coding")
 def red_then_green(world: World) -> None:
-    target = world.words["module"]
+    target = world.other_module()
     red, green = world.pool["results"]["tests_red"], world.pool["results"]["tests_green"]
     world.add(world.call("test", target, world.rng.choice(red)))
     allow(world, "failed_result", "hidden_error", certain=False)

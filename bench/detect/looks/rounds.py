@@ -91,7 +91,7 @@ def read_again_after_another_change(world: World) -> None:
 @look("coding")
 def edit_and_test(world: World) -> None:
     """Change and test by turns, with fewer failures each time: work, not a loop."""
-    target = world.words["module"]
+    target = world.other_module()
     for left in (3, 2, 1):
         edit = world.call("change", target, "", state=f"step {left}")
         edit.result = f"{target}: replaced 1 block ({left})"
