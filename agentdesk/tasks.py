@@ -9,15 +9,17 @@ from uuid import UUID
 from celery import shared_task
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
-from kombu.exceptions import OperationalError as BrokerError
 
 from agentdesk.pipeline import delivery_process
 from analysis.services import stale_run_analyse, stale_runs
+from transcripts.queueing import enqueue
 from transcripts.services.deliveries import deliveries_left
 
 logger = logging.getLogger(__name__)
 
 RETRIED = (OperationalError, InterfaceError)
+DELIVER = "agentdesk.tasks.deliver"
+RUN_ANALYSE = "agentdesk.tasks.run_analyse"
 # A live run's pending pass that the queue lost is made up for after so long.
 STALE_AFTER = timedelta(seconds=10)
 
@@ -27,7 +29,7 @@ def deliver(delivery_id: str) -> None:
     """Process one delivery. Safe to run twice."""
     for run_pk, due in delivery_process(UUID(delivery_id)).items():
         wait = max(0.0, (due - timezone.now()).total_seconds())
-        queue(run_analyse, run_pk, countdown=wait)
+        enqueue(RUN_ANALYSE, run_pk, countdown=wait)
 
 
 @shared_task(autoretry_for=RETRIED, retry_backoff=1, retry_backoff_max=30, max_retries=5)
@@ -42,22 +44,9 @@ def sweep() -> int:
     left = [str(pk) for pk in deliveries_left()]
     stale = stale_runs(older_than=STALE_AFTER)
     for delivery_id in left:
-        queue(deliver, delivery_id)
+        enqueue(DELIVER, delivery_id)
     for run_pk in stale:
-        queue(run_analyse, run_pk)
+        enqueue(RUN_ANALYSE, run_pk)
     if left:
         logger.info("swept %d deliveries", len(left))
     return len(left) + len(stale)
-
-
-def queue(task: object, argument: str | int, *, countdown: float = 0) -> bool:
-    """Put a task on the queue; False, and a line in the log, where the queue is away.
-
-    Never raises for that: what is to be done stands in Postgres, and the sweep comes back to it.
-    """
-    try:
-        task.apply_async((argument,), countdown=countdown)  # type: ignore[attr-defined]
-    except (BrokerError, OSError) as error:
-        logger.warning("the queue does not answer (%s); the sweep will", type(error).__name__)
-        return False
-    return True

@@ -3,6 +3,7 @@
 from django.contrib.auth import views as auth_views
 from django.urls import URLPattern, URLResolver, include, path
 
+from agentdesk.api import api_urls
 from agentdesk.health import healthz
 from transcripts.views.home import home, theme
 from transcripts.views.sign_in import set_password
@@ -10,6 +11,7 @@ from transcripts.views.sign_in import set_password
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home, name="home"),
     path("healthz", healthz, name="healthz"),
+    path("api/v1/", api_urls()),
     path("theme/", theme, name="theme"),
     path(
         "sign-in/",

@@ -72,6 +72,8 @@ def a_record(run_id: str = "", **fields: Any) -> RunRecord:
 
 
 def a_stored_run(project: Project | None = None, *, live: bool = False, **fields: Any) -> Run:
-    """A run in the database, as `run_store` leaves it. Needs a transaction, as in a test with `db`."""
+    """A run in the database, as `run_store` leaves it. Needs a transaction, as in a test with
+    `db`.
+    """
     record = a_record(**fields)
     return run_store(project=project or a_project(), fragment=record, live=live).run

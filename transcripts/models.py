@@ -191,12 +191,12 @@ class Run(models.Model):
     lists.
 
     `digest` is keyed, of the sender's run id: it finds the run, whatever masking made of the id.
-    `ending` is the sender's, else derived from the rounds (`ending_said` tells which). `over`: a
-    whole run or its end was sent, so that more rounds are late ones. `restricted` is set by the
-    label of that name. `goal_ident` and `ticket_ident` are the messages that hold goal and ticket,
-    as `ticket_round` read them: the first round with a known input. Durations are in milliseconds,
-    cost is in `currency`. `mask_known` keeps keyed digests of values that were found to be
-    secrets, so that they are masked in what comes later.
+    `title` and `ending` are the sender's, else derived from the rounds (`title_said` and
+    `ending_said` tell which). `over`: a whole run or its end was sent, so that more rounds are
+    late ones. `restricted` is set by the label of that name. `goal_ident` and `ticket_ident` are
+    the messages that hold goal and ticket, as `ticket_round` read them: the first round with a
+    known input. Durations are in milliseconds, cost is in `currency`. `mask_known` keeps keyed
+    digests of values that were found to be secrets, so that they are masked in what comes later.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="runs", db_index=False)
@@ -204,6 +204,7 @@ class Run(models.Model):
     run_id = MaskedTextField()
     ticket_id = MaskedTextField(blank=True)
     title = MaskedTextField(blank=True)
+    title_said = models.BooleanField(default=False)
     agent = MaskedTextField(blank=True)
     provider = MaskedTextField(blank=True)
     model = MaskedTextField(blank=True)

@@ -73,7 +73,8 @@ def run_window(*, run: Run, first: int, last: int) -> MaskedRun:
     }
     sql = f"{_MESSAGES} AND ident = ANY(%s)"
     messages = _messages(run, sql, (run.pk, list(keys)), rounds) if keys else {}
-    return _masked(run, tuple(rounds), tuple(_in_order(messages, rounds)))
+    ordered = _in_order(messages, rounds)
+    return _masked(run, tuple(rounds), tuple(ordered))
 
 
 def message_key(ident: str, key: str) -> MaskedText:

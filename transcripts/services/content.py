@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -46,10 +47,11 @@ class Content:
         self.salt = run_digest(project_id, run_id)
 
     def text(self, message: Message) -> str:
-        """What a message says. Equal for a round's reply or result and the message that repeats it.
+        """What a message says. Equal for a round's reply or result and the message that repeats
+        it.
 
-        As importers compare them: a reply by its text and its calls (arguments as JSON values), a result
-        by its text and its call's id.
+        As importers compare them: a reply by its text and its calls (arguments as JSON values), a
+        result by its text and its call's id.
         """
         said: tuple[Any, ...]
         if is_result(message):
@@ -188,10 +190,9 @@ def _asked(part: Opaque) -> list[Any]:
         said = [asked["id"], asked["name"], asked["args"]]
     except (msgspec.DecodeError, KeyError, TypeError, RecursionError):
         return [part.body]
-    try:
+    # Broken arguments are compared as they are.
+    with suppress(msgspec.DecodeError, RecursionError, TypeError, UnicodeEncodeError):
         said[2] = _encode_sorted(_decode(said[2])).decode()
-    except (msgspec.DecodeError, RecursionError, TypeError, UnicodeEncodeError):
-        pass  # broken arguments are compared as they are
     return said
 
 

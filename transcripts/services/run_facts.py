@@ -55,8 +55,8 @@ def derive_ticket(*, run: Run, inputs: Mapping[int, StoredInput]) -> None:
     run.ticket_ident = kept.pop("user", "")
     run.goal_ident = next(iter(kept.values()), "")
     run.ticket_round = first
-    title = with_ending(read, live=True).title
-    if title:
+    if not run.title_said:
+        title = with_ending(read, live=True).title
         run.title = derived_text(title, MaskedRun(read, MaskReceipt("", {})))
 
 

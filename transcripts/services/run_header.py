@@ -48,6 +48,7 @@ def keep_header(*, run: Run, masked: MaskedRun, plain: RunRecord) -> None:
         if value not in ("", None):
             setattr(run, name, value)
     run.run_id = said.run_id
+    run.title_said = run.title_said or bool(said.title)
     if said.rounds_expected is not None:
         run.rounds_expected = max(run.rounds_expected or 0, said.rounds_expected)
     run.limits = {**run.limits, **limits_json(said.limits)}

@@ -161,7 +161,8 @@ WHERE m.run_id = %s AND m.digest = v.digest AND m.digest <> '' AND m.result_roun
 """
 _NOW_RESULTS = """
 UPDATE transcripts_message m
-SET content = '', name = '', opaque = '[]', call_id = '', result_round = v.number, result_index = v.index
+SET content = '', name = '', opaque = '[]', call_id = '',
+    result_round = v.number, result_index = v.index
 FROM json_to_recordset(%s::json) AS v(digest text, number integer, index integer)
 WHERE m.run_id = %s AND m.digest = v.digest AND m.digest <> '' AND m.reply_of IS NULL
   AND m.result_round IS NULL AND (m.call_id <> '' OR m.role = ANY(%s))

@@ -1,0 +1,135 @@
+"""The API of what we think of runs: the list, one run, its findings.
+
+Adds to the router of `transcripts`, since both answer at the same addresses.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from django.http import HttpRequest
+from ninja import Query
+
+from analysis.models import Verdict
+from analysis.schemas import FindingListOut, RunListOut, RunOut
+from analysis.selectors import CursorError, finding_list, run_list
+from transcripts.api import FOUND, REFUSED, may_read, router, run_of
+from transcripts.choices import Ending
+from transcripts.models import Run
+from transcripts.problems import ProblemError
+from transcripts.schemas import ProblemOut
+
+RUNS_AT_ONCE = 200
+Text = Annotated[str, Query(max_length=500)]
+
+
+@router.get(
+    "/runs",
+    auth=may_read,
+    response={200: RunListOut, **REFUSED, 422: ProblemOut},
+    summary="List runs",
+)
+def runs_list(
+    request: HttpRequest,
+    agent: Text = "",
+    ending: Ending | None = None,
+    model: Text = "",
+    prompt_version: Text = "",
+    label: Annotated[str, Query(max_length=500, description="name=value")] = "",
+    ticket: Text = "",
+    flagged: bool | None = None,
+    cursor: Text = "",
+    limit: Annotated[int, Query(ge=1, le=RUNS_AT_ONCE)] = 50,
+) -> dict[str, Any]:
+    """Runs of the key's project, newest first, with their verdicts."""
+    name, equals, value = label.partition("=")
+    if label and not equals:
+        raise ProblemError(422, "label is name=value.", at="label")
+    said = {"agent": agent, "model": model, "prompt_version": prompt_version, "ticket": ticket}
+    for parameter, text in {**said, "label": label}.items():
+        if "\0" in text:
+            raise ProblemError(422, "NUL is in no run.", at=parameter)
+    try:
+        page = run_list(
+            project=request.auth.project,  # type: ignore[attr-defined]
+            ending=ending or "",
+            label=(name, value) if label else None,
+            flagged=flagged,
+            cursor=cursor,
+            limit=limit,
+            **said,
+        )
+    except CursorError as error:
+        raise ProblemError(422, str(error), at="cursor") from None
+    return {"runs": [run_out(run) for run in page.runs], "next": page.cursor}
+
+
+@router.get(
+    "/runs/{path:run_id}/findings",
+    auth=may_read,
+    response={200: FindingListOut, **FOUND},
+    summary="Read a run's findings",
+)
+def findings_read(request: HttpRequest, run_id: str) -> dict[str, Any]:
+    """What the detectors claim, each with its place and evidence."""
+    run = run_of(request, run_id)
+    return {"run_id": run.run_id, "findings": finding_list(run=run)}
+
+
+@router.get(
+    "/runs/{path:run_id}", auth=may_read, response={200: RunOut, **FOUND}, summary="Read a run"
+)
+def run_read(request: HttpRequest, run_id: str) -> dict[str, Any]:
+    """One run with its verdict, without its transcript."""
+    return run_out(run_of(request, run_id))
+
+
+def run_out(run: Run) -> dict[str, Any]:
+    """A run with its verdict as the API shows it."""
+    verdict: Verdict | None = getattr(run, "verdict", None)
+    return {
+        **{name: getattr(run, name) for name in _AS_IS},
+        "title": None if run.restricted else run.title,
+        "labels": dict(run.labels),
+        "rounds": run.round_count,
+        "calls": run.call_count,
+        "masked": run.mask_hits,
+        "verdict": verdict.sentence if verdict else None,
+        "flagged": verdict.flagged if verdict else None,
+        "first_odd_round": _first_odd(verdict) if verdict else None,
+    }
+
+
+def _first_odd(verdict: Verdict) -> dict[str, Any] | None:
+    if verdict.odd_round is None:
+        return None
+    return {
+        "round": verdict.odd_round,
+        "call": verdict.odd_call,
+        "detector": verdict.odd_detector,
+        "tool": verdict.odd_tool,
+        "why": verdict.odd_why,
+        "recovered_at": verdict.recovered_at,
+    }
+
+
+_AS_IS = (
+    "run_id",
+    "ticket_id",
+    "agent",
+    "provider",
+    "model",
+    "prompt_version",
+    "code_version",
+    "started_at",
+    "ended_at",
+    "received_at",
+    "ending",
+    "restricted",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+    "currency",
+    "duration_ms",
+    "completeness",
+)
