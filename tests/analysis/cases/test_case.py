@@ -186,3 +186,9 @@ def test_long_lists_of_reasons_are_counted() -> None:
 
 def test_the_receipt_of_masking_is_in_the_case() -> None:
     assert vpn.vpn_case()["masked"] == {"rule_set": "test", "hits": {}}
+
+
+def test_the_case_of_the_story_is_what_the_product_writes() -> None:
+    file = vpn.FILE.with_name("vpn.case.json")
+
+    assert file.read_text(encoding="utf-8") == write_case(vpn.vpn_case())
