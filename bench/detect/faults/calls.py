@@ -43,6 +43,8 @@ def invalid_arguments(broken: Break) -> Expected | None:
         variants += ["not in the list"] if "channel" in call.fields else []
     variant = broken.rng.choice(variants)
     good, right = call.result, call.fields
+    if variant == "placeholder" and broken.has_trouble:
+        broken.also.add("cascade")
     call.args = _spoil(broken, call, variant)
     _refuse(
         broken,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bench.detect.aftermath import aftermath, press_on
-from bench.detect.breaking import Break, Expected, fault
+from bench.detect.breaking import Break, Expected, fault, related
 from bench.detect.sketch import CallSketch
 
 HIDDEN = (
@@ -86,6 +86,12 @@ def hidden_error(broken: Break) -> Expected | None:
     return Expected("hidden_error", (place,), place[0], recovered_at=recovered, variant=kind)
 
 
+def _changes_again(broken: Break, place: tuple[int, int]) -> bool:
+    """Whether the same tool changes something else later on, which counts as getting over it."""
+    name = broken.at(place).name
+    return any(n > place[0] and related(call.name, name) for n, _, call in broken.sketch.places())
+
+
 def _readings(broken: Break, change: tuple[int, int]) -> list[CallSketch]:
     pair = broken.at(change).pair
     return [c for _, _, c in broken.sketch.places() if c.role == "status" and c.pair == pair != ""]
@@ -98,7 +104,7 @@ def no_effect(broken: Break) -> Expected | None:
     if place is None:
         return None
     readings = _readings(broken, place)
-    if len(readings) != 2:
+    if len(readings) != 2 or _changes_again(broken, place):
         return None
     call = broken.at(place)
     variant = broken.rng.choice(("claims", "claims", "says ok", "says nothing", "other time"))
@@ -139,7 +145,7 @@ def no_effect_contradicted(broken: Break) -> Expected | None:
     if place is None:
         return None
     readings = _readings(broken, place)
-    if len(readings) != 2 or not broken.at(place).fields:
+    if len(readings) != 2 or not broken.at(place).fields or _changes_again(broken, place):
         return None
     before, after = readings
     number = next(n for n, _, c in broken.sketch.places() if c is before)
