@@ -50,7 +50,7 @@ class Sizes:
 
     head: int = 2
     before: int = 4
-    after: int = 8
+    after: int = 9
     tail: int = 2
 
 

@@ -80,7 +80,8 @@ class RunPage:
 
 
 def runs_matching(*, project: Project, wanted: RunFilter, sees_text: bool) -> QuerySet[Run]:
-    """All runs of the project that match, in no order. `sees_text`: the search may look at titles.
+    """All runs of the project that match, in no order. `sees_text`: the search may look at
+    titles.
     """
     runs = Run.objects.filter(project=project)
     if wanted.tab == "flagged":

@@ -144,7 +144,8 @@ def _hatched(
 
 
 def _placed(marks: Sequence[Mark], per_cell: int, cells: int) -> tuple[PlacedMark, ...]:
-    """Labelled marks from left to right: one a detector or so, those that would collide left out.
+    """Labelled marks from left to right: one a detector or so, those that would collide left
+    out.
     """
     placed: list[PlacedMark] = []
     free_from = -1.0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from analysis.choices import Severity
 from analysis.layout import Item, Kind, Layout, Sizes, Span
 from analysis.models import Finding, Verdict
 from analysis.page_folds import Fold, folds_of
@@ -20,6 +21,7 @@ from transcripts.selectors.pages import bin_size, call_changes, round_bins, roun
 
 # Lines that one click or one scroll brings.
 STEP = 12
+SAYS_AGAIN = REPETITIONS | {"repeated_reply", "retried_failure"}
 # Findings that the list beside the rounds names; the others are counted, and opened by a link.
 LISTED_FINDINGS = 40
 GAP_LINKS = 3
@@ -87,7 +89,9 @@ class RunView:
         return self.odd_round or 1
 
     def layout(self, *marks: int) -> Layout:
-        standing_out = {finding.round for finding in self.findings.first_of_each()}
+        standing_out = {
+            finding.round for finding in self.findings.first_of_each() if _stands_out(finding)
+        }
         if self.odd_round:
             standing_out.add(self.odd_round)
         missing: list[Span] = [
@@ -182,8 +186,18 @@ class RunView:
         return [(row["round_number"], call_card(row)) for row in rows]
 
 
+def _stands_out(finding: Finding) -> bool:
+    """Whether its round is shown where the rounds about it are folded: what went wrong, and the
+    call
+    that made the repeats too many."""
+    if finding.detector in SAYS_AGAIN:
+        return finding.detector == "repeated_call"
+    return finding.severity != Severity.LEAD
+
+
 def _mark_tone(finding: Finding) -> str:
-    """What a mark looks like: repeats are hatched, not coloured; what is lost has its own colour.
+    """What a mark looks like: repeats are hatched, not coloured; what is lost has its own
+    colour.
     """
     if finding.detector in TRIMMED:
         return "breach"

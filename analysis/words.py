@@ -47,7 +47,7 @@ def verdict_label(kind: str | None) -> tuple[str, str]:
 
 def finding_tone(detector: str, severity: str) -> str:
     """The colour class of a finding, by what it says."""
-    if detector in REPETITIONS:
+    if detector in REPETITIONS or detector == "repeated_reply":
         return "warn"
     if detector in LOST_OR_LEFT_OPEN:
         return "breach"

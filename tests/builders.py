@@ -59,7 +59,7 @@ def a_run(*rounds: RoundLike, live: bool = False, **fields: Any) -> RunRecord:
         replace(_round(each), number=_round(each).number or number)
         for number, each in enumerate(rounds, start=1)
     )
-    return with_ending(RunRecord(run_id="run-1", rounds=made, **fields), live=live)
+    return with_ending(RunRecord(**{"run_id": "run-1", "rounds": made, **fields}), live=live)
 
 
 def reading_run(

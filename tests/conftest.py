@@ -24,6 +24,8 @@ from agentdesk.local.valkey import Valkey
 ROOT = Path(__file__).resolve().parent.parent
 STATE = Path(tempfile.mkdtemp(prefix="agentdesk-tests-"))
 STATE.chmod(0o755)
+# Where collected files would be; whitenoise warns of a folder that is not there.
+(STATE / "static").mkdir()
 
 KEPT = ("AGENTDESK_TEST_", "AGENTDESK_SHARED", "AGENTDESK_STRICT", "AGENTDESK_RULE_CACHE")
 

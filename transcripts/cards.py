@@ -12,9 +12,9 @@ from transcripts.selectors.pages import TOLD_MESSAGES, Cut, RoundWindow
 
 # Characters shown before "show all"; a result that is JSON is folded instead, up to what was
 # fetched.
-SHOWN = 700
-SHOWN_LINES = 14
-SHOWN_ARGS = 400
+SHOWN = 480
+SHOWN_LINES = 8
+SHOWN_ARGS = 300
 # Calls of one round that are shown at once; an agent may ask for hundreds in parallel.
 SHOWN_CALLS = 12
 EMPTY_WORDS = {

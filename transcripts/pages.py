@@ -103,7 +103,8 @@ def note_access(
     run: Run | None,
     detail: dict[str, Any],
 ) -> None:
-    """Leave the audit line of a person who reads, searches, exports, or changes settings (no run).
+    """Leave the audit line of a person who reads, searches, exports, or changes settings (no
+    run).
     """
     access_record(
         project=reader.project,

@@ -33,11 +33,18 @@ def stop_words(stop: str) -> str:
 
 @register.filter
 def finding_tone(finding: Finding, odd_round: int | None) -> str:
-    """The colour class of a finding, by what it says: repeats, what was lost or not kept, faults.
+    """The colour class of a finding, by what it says: repeats, what was lost or not kept,
+    faults.
     """
     if finding.odd and finding.round == odd_round:
         return "bad"
     return words.finding_tone(finding.detector, finding.severity)
+
+
+@register.filter
+def told_to(text: str, may_read: bool) -> str:
+    """A sentence of the analysis as the reader may have it: without quotations, or whole."""
+    return text if may_read else words.without_quotes(text)
 
 
 @register.filter

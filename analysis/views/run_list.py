@@ -56,6 +56,7 @@ def _row(run: Run, reader: Reader) -> dict[str, object]:
         "verdict": verdict,
         "label": label,
         "tone": tone,
+        "may_read": reader.may_read(run),
         "title": run.title if reader.may_read(run) else "",
         "strip": strip_paths(verdict.strip) if verdict else None,
     }

@@ -40,7 +40,7 @@
       if (gap.dataset.kind !== "gap") continue;
       for (const direction of [-1, 1]) {
         const going = [];
-        for (let next = at + direction; all[next] && far(all[next]) && !all[next].classList.contains("current") && all[next].dataset.kind !== "gap"; next += direction) {
+        for (let next = at + direction; all[next] && far(all[next]) && all[next].dataset.kind !== "gap"; next += direction) {
           if (next <= 1 || next >= all.length - 2) break;
           going.push(all[next]);
         }
@@ -58,19 +58,20 @@
   };
 
   const onScroll = async () => {
-    const down = scrollY >= lastY;
+    if (busy || scrollY === lastY) return;
+    const down = scrollY > lastY;
     lastY = scrollY;
-    if (busy) return;
+    const screen = innerHeight;
+    // A screen ahead, so that the gap is filled before one gets there.
     const gap = items().find((item) => {
       if (item.dataset.kind !== "gap") return false;
       const box = item.getBoundingClientRect();
-      return box.top < innerHeight && box.bottom > 0;
+      return down ? box.top < 2 * screen && box.bottom > 0 : box.bottom > -screen && box.top < screen;
     });
-    if (!gap) return;
     busy = true;
     try {
-      if (down) await load(gap, "first");
-      else await keepingPlace(() => load(gap, "last"));
+      if (gap && down) await load(gap, "first");
+      else if (gap) await keepingPlace(() => load(gap, "last"));
       await unload();
     } finally {
       busy = false;

@@ -36,22 +36,22 @@ class Hits:
 FIND = """
 WITH places AS MATERIALIZED (
     SELECT number AS round, 1 AS part, 0 AS index, NULL AS ident FROM transcripts_round
-     WHERE run_id = %(run)s AND error ILIKE %(like)s
+     WHERE run_id = %(run)s AND strpos(lower(error COLLATE), %(words)s) > 0
     UNION ALL
     SELECT number, 2, 0, NULL FROM transcripts_round
-     WHERE run_id = %(run)s AND reasoning ILIKE %(like)s
+     WHERE run_id = %(run)s AND strpos(lower(reasoning COLLATE), %(words)s) > 0
     UNION ALL
     SELECT number, 3, 0, NULL FROM transcripts_round
-     WHERE run_id = %(run)s AND reply ILIKE %(like)s
+     WHERE run_id = %(run)s AND strpos(lower(reply COLLATE), %(words)s) > 0
     UNION ALL
     SELECT round_number, 4, index, NULL FROM transcripts_toolcall
-     WHERE run_id = %(run)s AND (name ILIKE %(like)s OR args ILIKE %(like)s)
+     WHERE run_id = %(run)s AND strpos(lower((name || ' ' || args) COLLATE), %(words)s) > 0
     UNION ALL
     SELECT round_number, 5, index, NULL FROM transcripts_toolcall
-     WHERE run_id = %(run)s AND result ILIKE %(like)s
+     WHERE run_id = %(run)s AND strpos(lower(result COLLATE), %(words)s) > 0
     UNION ALL
     SELECT NULL, 0, 0, ident FROM transcripts_message
-     WHERE run_id = %(run)s AND content ILIKE %(like)s
+     WHERE run_id = %(run)s AND strpos(lower(content COLLATE), %(words)s) > 0
 ), first AS (
     SELECT * FROM places ORDER BY round NULLS FIRST, part, index LIMIT %(limit)s
 ), texts AS (
@@ -74,7 +74,7 @@ WITH places AS MATERIALIZED (
       LEFT JOIN transcripts_message m ON m.run_id = %(run)s AND m.ident = first.ident
 )
 SELECT round, part,
-       substr(text, greatest(strpos(lower(text), lower(%(words)s)) - %(before)s, 1), %(excerpt)s),
+       substr(text, greatest(strpos(lower(text COLLATE), %(words)s) - %(before)s, 1), %(excerpt)s),
        (SELECT count(*) FROM places), (SELECT count(DISTINCT round) FROM places)
   FROM texts ORDER BY round NULLS FIRST, part, index
 """
@@ -86,14 +86,13 @@ def run_find(*, run: Run, words: str) -> Hits:
     words = words.replace("\x00", "").strip()
     if not words:
         return Hits()
-    escaped = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     with connection.cursor() as cursor:
         cursor.execute(
-            FIND,
+            # Plain letters are compared byte by byte, which takes a third of the time.
+            FIND.replace("COLLATE", 'COLLATE "C"' if words.isascii() else ""),
             {
                 "run": run.pk,
-                "like": f"%{escaped}%",
-                "words": words,
+                "words": words.lower(),
                 "limit": SHOWN_HITS,
                 "before": BEFORE,
                 "excerpt": EXCERPT,

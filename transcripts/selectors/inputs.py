@@ -28,27 +28,32 @@ class RoundInput:
 
 
 def round_input(*, run: Run, number: int) -> RoundInput:
-    """What the model read in round `number`. One query over the rounds' changes, which are small.
+    """What the model read in round `number`. One query over the rounds' changes, which are
+    small.
     """
     first = _whole_before(run, number)
     rows = (
         Round.objects.filter(run=run, number__gte=first, number__lte=number)
         .order_by("number")
-        .values_list("number", "input_kind", "added", "dropped")
+        .values_list("number", "input_kind", "input_size", "added", "dropped")
     )
     current: list[str] = []
     previous: list[str] = []
     seen: dict[str, None] = {}
     known = False
-    for at, kind, added, dropped in rows.iterator(chunk_size=2000):
+    for at, kind, size, added, dropped in rows.iterator(chunk_size=2000):
+        if at == number:
+            previous = list(current)
+            known = size is not None
         if kind in (InputKind.NONE, InputKind.LOOSE):
-            known = False
             continue
-        change = InputChange(_placed(added), _placed(dropped), kind == InputKind.WHOLE)
-        previous = current
-        current = apply_change(current, change)
-        seen.update(dict.fromkeys(placed.key for placed in change.added))
-        known = at == number
+        seen.update((ident, None) for _, ident in added)
+        if kind == InputKind.CHANGE and not dropped and _all_at_end(added, len(current)):
+            # The usual round only adds; copying the list for each would be quadratic.
+            current.extend(ident for _, ident in added)
+        else:
+            change = InputChange(_placed(added), _placed(dropped), kind == InputKind.WHOLE)
+            current = apply_change(current, change)
     if not known:
         return RoundInput(False)
     before, now = set(previous), set(current)
@@ -113,6 +118,10 @@ def _filled(
                 filled["content_length"] = call["result_length"] or 0
                 filled["name"] = message["name"] or call["name"]
     return filled
+
+
+def _all_at_end(added: list[list[Any]], length: int) -> bool:
+    return all(at is None or at >= length + i for i, (at, _) in enumerate(added))
 
 
 def _placed(pairs: list[list[Any]]) -> tuple[Placed, ...]:

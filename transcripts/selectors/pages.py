@@ -108,7 +108,8 @@ def message_heads(*, run: Run, idents: Iterable[str]) -> dict[str, dict[str, Any
 
 
 def round_bins(*, run: Run, last: int, bins: int) -> list[Bin]:
-    """The run in at most `bins` equal stretches of rounds, for the map. One query, one row a bin.
+    """The run in at most `bins` equal stretches of rounds, for the map. One query, one row a
+    bin.
     """
     size = bin_size(last=last, bins=bins)
     rows: Iterable[Any] = (

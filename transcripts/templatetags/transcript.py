@@ -50,23 +50,34 @@ def shown(value: object) -> SafeString:
     return mark_safe("".join(parts))
 
 
-def _chip(match: re.Match[str], *, plain: bool) -> str:
+@register.filter
+def in_plain(value: object) -> str:
+    """Transcript text for a title or an attribute: no markup, unseen characters as ⟦U+200B⟧."""
+    return SPECIAL.sub(_plain_chip, str(value))
+
+
+def _plain_chip(match: re.Match[str]) -> str:
     character = match["unseen"]
     if character is None:
-        label = f"secret: {match['family']} {match['id']}"
-        if plain:
-            return escape(f"⟦{label}⟧")
-        return format_html(
-            '<span class="secret" title="A secret was masked here before it was stored">{}</span>',
-            label,
-        )
-    code = f"U+{ord(character):04X}"
+        return f"⟦secret: {match['family']} {match['id']}⟧"
+    return f"⟦U+{ord(character):04X}⟧"
+
+
+def _chip(match: re.Match[str], *, plain: bool) -> str:
     if plain:
-        return f"⟦{code}⟧"
+        return escape(_plain_chip(match))
+    character = match["unseen"]
+    if character is None:
+        return format_html(
+            '<span class="secret" title="A secret was masked here before it was stored">'
+            "secret: {} {}</span>",
+            match["family"],
+            match["id"],
+        )
     return format_html(
-        '<span class="ctl" title="{}">{}</span>',
+        '<span class="ctl" title="{}">U+{}</span>',
         unicodedata.name(character, "control character").lower(),
-        code,
+        f"{ord(character):04X}",
     )
 
 

@@ -76,7 +76,8 @@ def round_input(request: HttpRequest, reader: Reader, pk: int, number: int) -> H
 @require_GET
 @project_page(May.READ_TRANSCRIPTS)
 def round_text(request: HttpRequest, reader: Reader, pk: int, number: int) -> HttpResponse:
-    """One whole text: a reply, a call's arguments or result, a message; in slices when it is long.
+    """One whole text: a reply, a call's arguments or result, a message; in slices when it is
+    long.
     """
     place = pages.TextPlace(
         part=request.GET.get("part", ""),
