@@ -12,9 +12,10 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import BaseCommand, call_command
 from django.db import transaction
 
-from agentdesk.tasks import deliver, queue
+from agentdesk.tasks import DELIVER
 from transcripts.choices import DeliveryKind, Role
 from transcripts.models import Membership, Project, User
+from transcripts.queueing import enqueue
 from transcripts.services.deliveries import delivery_accept
 
 EMAIL = "admin@localhost"
@@ -74,4 +75,4 @@ def deliver_example(project: Project) -> None:
         content=EXAMPLE.read_bytes(),
         file_name=EXAMPLE.name,
     )
-    queue(deliver, str(delivery.pk))
+    enqueue(DELIVER, str(delivery.pk))

@@ -1,0 +1,61 @@
+"""Write a stored run as a file of another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError, CommandParser
+
+from transcripts.audit import access_record
+from transcripts.choices import AccessAction
+from transcripts.export import all_exporters
+from transcripts.keys import run_digest
+from transcripts.models import Project, Run
+from transcripts.selectors.record import run_record
+
+
+class Command(BaseCommand):
+    help = (
+        "Write a stored run, masked, as a file of another format; leaves a line in the audit log."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("run", metavar="RUN", help="the sender's run id")
+        parser.add_argument("--project", help="the project's short name, where ids repeat")
+        parser.add_argument("--as", dest="as_", default="native", help="the format (native)")
+        parser.add_argument("--output", "-o", type=Path, help="the file; without it, the screen")
+
+    def handle(self, **options: Any) -> None:
+        exporters = {exporter.name: exporter for exporter in all_exporters()}
+        exporter = exporters.get(options["as_"])
+        if exporter is None:
+            raise CommandError(f"--as takes {', '.join(exporters)}.")
+        run = _run(options["run"], options["project"])
+        masked = run_record(run=run)
+        access_record(
+            project=run.project,
+            action=AccessAction.EXPORT,
+            run=run,
+            detail={"as": exporter.name, "by": "command"},
+        )
+        for lost in exporter.lost(masked.record):
+            self.stderr.write(f"Left out: {lost}")
+        text = exporter.write(masked)
+        if options["output"]:
+            options["output"].write_text(text, encoding="utf-8")
+        else:
+            self.stdout.write(text, ending="")
+
+
+def _run(run_id: str, slug: str | None) -> Run:
+    projects = Project.objects.order_by("slug")
+    if slug is not None:
+        projects = projects.filter(slug=slug)
+    digests = [run_digest(project.pk, run_id) for project in projects]
+    found = list(Run.objects.select_related("project").filter(digest__in=digests)[:2])
+    if not found:
+        raise CommandError("There is no such run.")
+    if len(found) > 1:
+        raise CommandError("Several projects have a run of that id: say --project.")
+    return found[0]
