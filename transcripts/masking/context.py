@@ -59,10 +59,13 @@ def context_hits(
     """Secrets that `text` gives away by what stands around them; `folded` is `fold(text)`."""
     yield from _assigned(text, folded, budget, options)
     yield from _flags(text, folded, options)
+    lowered = folded.lower()
     for rule in text_rules("context"):
-        budget.check()
-        yield from rule_hits(rule, text, folded)
-    yield from _cookies(text, folded)
+        if any(word in lowered for word in rule.needs):
+            budget.check()
+            yield from rule_hits(rule, text, folded)
+    if b"cookie" in lowered:
+        yield from _cookies(text, folded)
     if "|" in text:
         yield from _tables(text)
 

@@ -49,7 +49,7 @@ class Found:
 
 def find(text: str, search: Search) -> Found:
     """The secrets of `text`, on the text as it came. Raises `OutOfTimeError`, `MaskingError`."""
-    walked = json_view(text, search.options)
+    walked = json_view(text, search.budget, search.options)
     if walked is None:
         hits = _through_views(text, search)
         numbers: list[Number] = []
@@ -158,7 +158,7 @@ def _scan_piece(piece: str, search: Search, *, deep: bool) -> Iterator[Hit]:
 def _holds_secret(plain: str, search: Search) -> bool:
     """Whether what a blob decodes to holds a secret."""
     search.budget.check()
-    walked = json_view(plain, search.options)
+    walked = json_view(plain, search.budget, search.options)
     if walked is not None:
         return bool(walked.named or _through_views(walked.text, search, deep=False))
     return bool(_through_views(plain, search, deep=False))

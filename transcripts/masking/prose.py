@@ -22,7 +22,11 @@ SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|[\n\r]|$")
 CANDIDATE: Final = re.compile(r"[^\s\"'<>|\\]{3,128}")
 PASSPHRASE: Final = re.compile(r"[A-Za-z0-9-]{2,20}(?: [A-Za-z0-9-]{2,20}){2,7}")
 QUOTES: Final = "\"'"
-NUMBER: Final = re.compile(r"#?\d{4,12}\b(?![.,:/-]\d)")
+NUMBER: Final = re.compile(
+    r"[#*]?\d{4,12}(?:[#*]|\b)(?![.,:/-]\d)|\d{2,4}(?:[ -]\d{2,4}){1,4}(?![\w-]|[.,:]\d)"
+)
+# One signs in with a browser, too: "Chrome138" is a word with a number, "Alpine.2219" is not.
+ODD: Final = re.compile(r"(?=\S*(?:[!@#$%^&*?._~§-]\S|\d[A-Za-z]|\d[!?]))")
 GROUPS: Final = re.compile(r"(?:[A-Z0-9]{4,8}-){1,9}[A-Z0-9]{4,8}(?![\w-])")
 # What has letters and digits and is no password: versions, dates, amounts, tickets, files, addresses.
 OTHER: Final = re.compile(
@@ -33,10 +37,11 @@ OTHER: Final = re.compile(
     | (?:\d{1,3}\.){3}\d{1,3}.* | \w+\(.* | .*\)$ | \d+(?:st|nd|rd|th|x|k|m|g)?
     | [a-z]+(?:\.[a-z]+)+\d* | [+\d][\d\s().+-]+ | \*.* | [a-z]+\d?[a-z]+_[a-z_]+\d?
     | [-+*/=<>!&|^%]+.* | .*[=:]$
-    | (?i:mfa|2fa|o(?:ffice)?365|md5|sha-?\d+|base64|utf-?8|oauth2?|http/?[\d.]*|ipv[46]|win(?:dows)?\d+
+    | (?i:mfa|2fa|wpa\d?\w*|o(?:ffice)?365|md5|sha-?\d+|base64|utf-?8|oauth2?|http/?[\d.]*|ipv[46]|win(?:dows)?\d+
       |h26\d|s3|ec2|k8s|x509|log4j|tls1.*|aes-?\d+|python\d?|rsa\d+|p12|pkcs\d+|id\d+|user\d+)
     ) $"""
 )
+DATE: Final = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d$")
 TICKET: Final = re.compile(r"^[A-Z]{1,10}[-_]?\d+$")
 INNER_SYMBOL: Final = re.compile(r"[!@#$%^&*?+=~§.]|(?<=\w)[-_](?=\w)")
 STRONG_SYMBOL: Final = re.compile(r"[!@#$%^&*?§~]")
@@ -65,12 +70,13 @@ def _words() -> _Words:
 
     nouns = f"{any_of('nouns')}|{any_of('number_nouns')}"
     opening = r"""["'(\[]{0,2}"""
-    pronouns = "it|them|that|das|es|le|la|lo|het|dit|o"
+    pronouns = "it|them|that|me|mine|das|es|mich|ihn|sie|le|la|lo|me|het|dit|o"
     return _Words(
         noun=pattern(rf"\b(?:{any_of('nouns')})\b"),
         number_noun=pattern(rf"\b(?:{any_of('number_nouns')})\b"),
         link=re.compile(
-            rf"(?i)(?:(?<!\w)(?:{any_of('links')})(?!\w)\s?:?|[:=(>])\s{{0,3}}{opening}(?=\S)"
+            rf"(?i)(?:(?<!\w)(?:{any_of('links')})(?!\w)(?:\s(?:{any_of('adverbs')})(?!\w))?\s?:?|[:=(>])"
+            rf"\s{{0,3}}{opening}(?=\S)"
         ),
         change_link=re.compile(rf"(?i)(?<!\w)(?:{any_of('change_links')})\s{{1,2}}{opening}(?=\S)"),
         change_word=re.compile(rf"(?i)(?<![^\W_])(?:{any_of('change_words')})"),
@@ -78,7 +84,7 @@ def _words() -> _Words:
             rf"\b(?:{any_of('sign_in')})\b[^.!?\n]{{0,50}}?\b(?:{any_of('with_words')})\s{{1,2}}{opening}"
         ),
         pair=pattern(
-            rf"""\b(?:{any_of("account_words")})(?:\s(?:is|are|ist|sind|est|sont|es|son|zijn|sono|s[aã]o))?"""
+            rf"""\b(?:{any_of("account_words")})(?:\s(?:is|are|were|ist|sind|lauten|est|sont|es|son|zijn|sono|s[aã]o))?"""
             rf"""(?:\s?:\s{{0,2}}|\s{{1,2}})["']?[\w.\-@\\]{{2,64}}(?::|\s{{0,2}}[/|]\s{{0,2}})"""
         ),
         changed_it=pattern(
@@ -101,11 +107,16 @@ def prose_hits(folded: bytes, budget: Budget) -> Iterator[Hit]:
                 budget.check()
             yield from _after_noun(text, found.start(), found.end(), words, numeric=numeric)
     for found in words.sign_in.finditer(folded):
-        yield from _candidate(text, found.end(), "signed-in-with", least=3)
+        if ODD.match(text, found.end()):
+            yield from _candidate(text, found.end(), "signed-in-with", least=3)
     for found in words.pair.finditer(folded):
         yield from _candidate(text, found.end(), "login-pair", least=2)
     for found in words.changed_it.finditer(folded):
-        yield from _candidate(text, found.end(), "changed-to", least=3)
+        for hit in _candidate(text, found.end(), "changed-to", least=3):
+            yield hit
+            then = words.change_link.search(text, hit.end, hit.end + 10)
+            if then:
+                yield from _candidate(text, then.end(), "changed-to", least=3)
     for found in words.used_as.finditer(folded):
         yield from _candidate(text, found.start(1), "used-as-password", least=2)
 
@@ -126,12 +137,12 @@ def _after_noun(text: str, start: int, end: int, words: _Words, *, numeric: bool
     if not words.change_word.search(text, max(0, start - BEFORE), last):
         return
     for link in words.change_link.finditer(text, end, last):
-        yield from _candidate(text, link.end(), "changed-to", least=2)
+        yield from _numbers_or_words(text, link.end(), "changed-to", numeric, least=3)
 
 
 def _numbers_or_words(text: str, at: int, rule: str, numeric: bool, *, least: int) -> Iterator[Hit]:
     number = (NUMBER.match(text, at) if numeric else None) or GROUPS.match(text, at)
-    if number and DIGIT.search(number.group()):
+    if number and DIGIT.search(number.group()) and not DATE.match(number.group()):
         yield Hit(at, number.end(), rule, "code", Rank.PROSE)
         return
     yield from _candidate(text, at, rule, least=least)

@@ -17,12 +17,13 @@ FOLDER: Final = Path(__file__).parent / "rules"
 
 @dataclass(frozen=True, slots=True)
 class TextRule:
-    """One pattern rule. `must` and `must_not` are texts that the tests try it on."""
+    """One pattern rule. Without one of `needs` in a text its pattern need not be tried. `must` and `must_not` are texts that the tests try it on."""
 
     id: str
     family: str
     pattern: Any
     check: str
+    needs: tuple[bytes, ...]
     must: str
     must_not: str
 
@@ -32,7 +33,16 @@ def text_rules(name: str) -> tuple[TextRule, ...]:
     """The rules of `rules/<name>.toml`, compiled."""
     with (FOLDER / f"{name}.toml").open("rb") as file:
         listed = tomllib.load(file)["rule"]
-    return tuple(TextRule(**{**rule, "pattern": pattern(rule["pattern"])}) for rule in listed)
+    return tuple(
+        TextRule(
+            **{
+                **rule,
+                "pattern": pattern(rule["pattern"]),
+                "needs": tuple(word.encode() for word in rule["needs"]),
+            }
+        )
+        for rule in listed
+    )
 
 
 @cache

@@ -14,12 +14,15 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from transcripts.masking import names
+from transcripts.masking.budget import Budget
 from transcripts.masking.names import Strength
 from transcripts.masking.options import DEFAULT, Options
 from transcripts.masking.spans import Hit, Rank
 from transcripts.masking.values import is_secret
 from transcripts.masking.views import Segment, View
 
+# After how many pieces of JSON the time is looked at.
+CHECKED_EVERY: Final = 1024
 # JSON inside strings inside JSON is read this many levels deep; below that, as text.
 DEPTH: Final = 4
 LEXEME: Final = re.compile(
@@ -27,6 +30,8 @@ LEXEME: Final = re.compile(
     re.DOTALL,
 )
 ESCAPE: Final = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.DOTALL)
+# Models write raw line ends into strings; that is no reason to lose the names beside the values.
+DECODER: Final = json.JSONDecoder(strict=False)
 SIMPLE: Final = {r"\n": "\n", r"\"": '"', r"\\": "\\", r"\t": "\t", r"\r": "\r", r"\/": "/"}
 # Members that hold the value of the name that is said outside: {"password": {"value": "…"}}.
 VALUE_NAMES: Final = frozenset(
@@ -110,6 +115,7 @@ class _Flat:
     """The flat text while it grows."""
 
     options: Options
+    budget: Budget
     pieces: list[str] = field(default_factory=list)
     length: int = 0
     segments: list[Segment] = field(default_factory=list)
@@ -151,11 +157,11 @@ class _Frame:
     member: str | None = None
 
 
-def json_view(text: str, options: Options = DEFAULT) -> JsonView | None:
+def json_view(text: str, budget: Budget, options: Options = DEFAULT) -> JsonView | None:
     """The flat text of `text` if it is a JSON object, list or string; None if it is not."""
     if not _is_json(text):
         return None
-    flat = _Flat(options)
+    flat = _Flat(options, budget)
     _flatten(text, [Segment(0, len(text), 0, len(text))], flat, depth=0, outer="")
     return JsonView(flat)
 
@@ -165,7 +171,7 @@ def _is_json(text: str) -> bool:
     if len(bare) < 2 or bare[0] + bare[-1] not in ("{}", "[]", '""'):
         return False
     try:
-        json.loads(bare)
+        DECODER.decode(bare)
     except (ValueError, RecursionError):
         return False
     return True
@@ -175,7 +181,9 @@ def _flatten(text: str, down: list[Segment], flat: _Flat, *, depth: int, outer: 
     """Write the JSON `text` to `flat`; `down` maps its characters to the outermost text."""
     under = _Under(down)
     frames = [_Frame(False, outer)]
-    for lexeme in LEXEME.finditer(text):
+    for count, lexeme in enumerate(LEXEME.finditer(text)):
+        if count % CHECKED_EVERY == 0:
+            flat.budget.check()
         frame = frames[-1]
         kind = lexeme.lastgroup
         if kind == "mark":
