@@ -9,7 +9,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +108,6 @@ def main(
 ) -> int:
     """0: every case passed; 1: one failed; 2: one could not be replayed, or not be sent."""
     asked = parser(program).parse_args(arguments)
-    with contextlib.suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         agent = load_function(asked.agent, "--agent")
         settings = settings_of(asked)
@@ -117,10 +115,28 @@ def main(
         before = read_accepted(asked.against) if asked.against else {}
         if asked.step:
             return step(asked.case, agent, settings)
-        return replay_and_tell(asked, agent, settings, before)
-    except CaseError as error:
+        with ended_by_sigterm():
+            return replay_and_tell(asked, agent, settings, before)
+    except (CaseError, OSError) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 2
+
+
+@contextlib.contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """Leave by an exception when asked to end, so that the runs' processes are ended too."""
+
+    def leave(*_: object) -> None:
+        sys.exit(143)
+
+    before = None
+    with contextlib.suppress(ValueError):  # not in the main thread
+        before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
 
 
 def replay_and_tell(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from analysis.cases.harness.calls import calls_made
+from analysis.cases.harness.calls import Made, calls_made
 from analysis.cases.harness.reading import READS_FAILED, brief, canonical, covers, folded, is_empty
 from analysis.cases.harness.recorded import needles
 from analysis.cases.harness.trace import Trace
@@ -20,7 +20,7 @@ def _as(passed: bool, why: str) -> tuple[str, str]:
 
 
 def judge_ending(wanted: Mapping[str, Any], trace: Trace, case: Mapping[str, Any]) -> Judgement:
-    told = f"{trace.ending} at round {trace.number}"
+    told = f"{trace.ending.replace('_', ' ')} at round {trace.number}"
     if trace.ending == "open":
         told = trace.reason
     elif trace.reason:
@@ -74,17 +74,23 @@ def judge_empty(wanted: Mapping[str, Any], trace: Trace, case: Mapping[str, Any]
             continue
         text = call.shown["text"]
         if is_empty(text):
-            tail = f"; the tool had said: {brief(call.text)}" if call.text and call.raised else ""
-            return (
-                "failed",
-                f"round {call.round}: an empty result of {call.name} reached the model{tail}",
-            )
+            where = f"round {call.round}: an empty result of {call.name} reached the model"
+            return "failed", f"{where}{behind_it(call)}"
         if call.raised and not call.shown["is_error"] and not READS_FAILED.search(text):
             said = brief(call.text or "")
             return "failed", (
                 f"round {call.round}: {call.name} failed ({said}) and the model read: {brief(text)}"
             )
     return "passed", "every result that reached the model says something"
+
+
+def behind_it(call: Made) -> str:
+    """What the tool itself had answered where the model read nothing."""
+    if call.text and call.raised:
+        return f"; the tool had said: {brief(call.text)}"
+    if call.text is not None and is_empty(call.text):
+        return "; so the record has it: a mock can give what the tool really answers"
+    return ""
 
 
 def judge_must_call(wanted: Mapping[str, Any], trace: Trace, case: Mapping[str, Any]) -> Judgement:

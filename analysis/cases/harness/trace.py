@@ -90,7 +90,7 @@ class Trace:
         if self.divergence is None and returned and goes_on:
             self.divergence = {
                 "round": number, "what": "the loop ended the run",
-                "expected": f"round {number + 1}", "got": self.ending,
+                "expected": f"round {number + 1}", "got": self.ending.replace("_", " "),
             }  # fmt: skip
 
 

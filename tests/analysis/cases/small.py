@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from analysis.cases.harness import Job, Options, Replay, Trace, check_case, judge, run_all, run_here
@@ -87,3 +89,16 @@ def shown(trace: Trace, number: int, call: int = 0) -> str:
     """What the model was shown of a call's result."""
     text: str = trace.rounds[number - 1]["calls"][call]["shown"]["text"]
     return text
+
+
+def gone(pid: int) -> bool:
+    """Whether the process ends within a moment; a zombie that nobody reaps has ended."""
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text(encoding="latin-1").rsplit(")", 1)[1]
+        except FileNotFoundError:
+            return True
+        if state.split()[0] == "Z":
+            return True
+        time.sleep(0.02)
+    return False

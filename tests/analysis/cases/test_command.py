@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -18,7 +20,7 @@ import pytest
 from analysis.cases.case import write_case
 from analysis.cases.replay import replay_command
 from tests.analysis.cases import vpn
-from tests.analysis.cases.small import a_case, says, wants
+from tests.analysis.cases.small import a_case, gone, says, wants
 
 AGENTS = "tests.analysis.cases.vpn"
 OLD, NEW = f"{AGENTS}:old_agent", f"{AGENTS}:new_agent"
@@ -311,3 +313,30 @@ def test_replay_loads_no_django() -> None:
     )
 
     assert answer.stdout.strip() == "False"
+
+
+def starts_and_waits(replay: Any) -> None:
+    child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    Path("started").write_text(str(child.pid), encoding="utf-8")
+    child.wait()
+
+
+def test_ending_the_command_ends_its_runs(case_file: str, tmp_path: Path) -> None:
+    agent = "tests.analysis.cases.test_command:starts_and_waits"
+    root = str(Path(__file__).parents[3])
+    command = subprocess.Popen(
+        [sys.executable, "-m", "analysis.cases", case_file, "--agent", agent],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": root},
+        stdout=subprocess.DEVNULL,
+    )
+    started = tmp_path / "started"
+    for _ in range(400):
+        if started.exists() and started.read_text(encoding="utf-8"):
+            break
+        time.sleep(0.05)
+
+    command.terminate()
+
+    assert command.wait(20) == 143
+    assert gone(int(started.read_text(encoding="utf-8")))

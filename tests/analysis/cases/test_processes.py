@@ -14,23 +14,10 @@ from typing import Any
 import pytest
 
 from analysis.cases.harness import Job, Options, Replay, run_all
-from tests.analysis.cases.small import a_case, apart, plain_loop, says, wants
+from tests.analysis.cases.small import a_case, apart, gone, plain_loop, says, wants
 
 CASE = a_case(wants("look"), wants("look"), says())
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
-
-
-def gone(pid: int) -> bool:
-    """Whether the process ends within a moment; a zombie that nobody reaps has ended."""
-    for _ in range(100):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text(encoding="latin-1").rsplit(")", 1)[1]
-        except FileNotFoundError:
-            return True
-        if state.split()[0] == "Z":
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def pids_below(folder: Path) -> list[int]:
