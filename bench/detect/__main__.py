@@ -14,7 +14,7 @@ from bench.detect.corpus import CorpusRun, corpus_runs
 from bench.detect.inject import cases
 from bench.detect.misses import false_alarms, missed
 from bench.detect.score import Control, Outcome, control, judge
-from bench.detect.world import half_of
+from bench.detect.world import part_of
 
 REPORTING_SEED = 1
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,7 +97,7 @@ def _page(sections: dict[str, str], options: argparse.Namespace) -> str:
     method = (Path(__file__).parent / "method.md").read_text(encoding="utf-8").strip()
     facts = (
         f"Printed by `{command} --per-kind {options.per_kind}`; "
-        f"seed {options.seed} uses the {half_of(options.seed)} half of the words."
+        f"seed {options.seed} uses the words of `pools/{part_of(options.seed)}.toml`."
     )
     body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items())
     return f"# What the detectors find\n\n{facts}\n\n{method}\n\n{body}\n"

@@ -19,7 +19,7 @@ from bench.detect.aftermath import consequences
 from bench.detect.breaking import FAULTS, KEEPS_LIMITS, Break, Expected, Fault
 from bench.detect.clean import clean_sketch
 from bench.detect.sketch import Sketch, record
-from bench.detect.world import AGENTS, half_of, load_pool
+from bench.detect.world import AGENTS, load_pool, part_of
 from transcripts.record import RunLimits, RunRecord
 
 FIRST_INJECTED = 100_000
@@ -78,7 +78,7 @@ def make_case(seed: int, kind: str, attempt: int) -> Case | None:
     if NOT_BROKEN & set(sketch.looks):
         return None
     broken = Break(
-        sketch.copy(), random.Random(f"{seed}/{kind}/{attempt}"), load_pool(half_of(seed))
+        sketch.copy(), random.Random(f"{seed}/{kind}/{attempt}"), load_pool(part_of(seed))
     )
     expected = FAULTS[kind](broken)
     if expected is None:

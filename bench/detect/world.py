@@ -1,8 +1,9 @@
 """What a made-up agent works in: words, tools, records and how its tools write them down.
 
-A seed belongs to one half of the words: even seeds to `pools/tuning.toml`, odd seeds to
-`pools/reporting.toml`. The halves share no name, text or tool, so a rule that was looked at with an
-even seed is measured on words that it has never seen with an odd one.
+A seed belongs to one part of the words: odd seeds to `pools/reporting.toml`, even ones to
+`tuning_a.toml` (2, 6, 10 ...) or `tuning_b.toml` (4, 8, 12 ...). The parts share no name, text or
+tool, so a rule that was looked at with even seeds is measured with an odd one on words that it has
+never seen.
 """
 
 from __future__ import annotations
@@ -45,13 +46,16 @@ STYLES = (
 STRING_PAGES = {"cursor", "page_token"}
 
 
-def half_of(seed: int) -> str:
-    return "reporting" if seed % 2 else "tuning"
+def part_of(seed: int) -> str:
+    """The name of the words that a seed uses."""
+    if seed % 2:
+        return "reporting"
+    return "tuning_a" if seed % 4 == 2 else "tuning_b"
 
 
 @cache
-def load_pool(half: str) -> dict[str, Any]:
-    return tomllib.loads((POOLS / f"{half}.toml").read_text(encoding="utf-8"))
+def load_pool(part: str) -> dict[str, Any]:
+    return tomllib.loads((POOLS / f"{part}.toml").read_text(encoding="utf-8"))
 
 
 class World:
@@ -59,7 +63,7 @@ class World:
 
     def __init__(self, seed: int, index: int, agent: str) -> None:
         self.rng = random.Random(f"{seed}/{index}/{agent}")
-        self.pool = load_pool(half_of(seed))
+        self.pool = load_pool(part_of(seed))
         self.agent = agent
         self.naming = self.rng.choice(self.pool["tools"][agent])
         self.id = self.new_id()

@@ -1,5 +1,6 @@
 """The injector itself: every fault is really in the run, and nothing else is."""
 
+import itertools
 import json
 from dataclasses import replace
 
@@ -10,10 +11,11 @@ from bench.detect.clean import clean_runs, clean_sketch, clean_sketches
 from bench.detect.inject import Case, cases, load_faults
 from bench.detect.looks import LOOKS
 from bench.detect.sketch import record
-from bench.detect.world import load_pool
+from bench.detect.world import load_pool, part_of
 from transcripts.record import ENDED_BY_ITSELF, RunRecord, completeness
 
-TUNING, REPORTING = 2, 1
+TUNING, OTHER_TUNING, REPORTING = 2, 4, 1
+PARTS = ("tuning_a", "tuning_b", "reporting")
 PER_KIND = 6
 SOMETIMES = {"summary_keeps_the_ticket", "too_few_to_learn_from"}
 """These need logged inputs, or change what is known of earlier runs and not the run."""
@@ -33,7 +35,7 @@ def broken() -> dict[str, list[Case]]:
     return found
 
 
-@pytest.mark.parametrize("seed", [TUNING, REPORTING])
+@pytest.mark.parametrize("seed", [TUNING, OTHER_TUNING, REPORTING])
 def test_clean_runs_are_whole(seed: int):
     for run in clean_runs(seed, 200):
         state = completeness(run)
@@ -62,25 +64,35 @@ def test_a_seed_gives_the_same_runs_again():
     assert list(cases(REPORTING, 1)) == list(cases(REPORTING, 1))
 
 
-def test_the_halves_share_no_words():
-    tuning, reporting = load_pool("tuning"), load_pool("reporting")
-    apart = ("people", "places", "things", "topics", "services", "modules", "functions")
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(PARTS, 2)])
+def test_the_parts_share_no_words(one: str, other: str):
+    left, right = load_pool(one), load_pool(other)
 
-    for key in apart:
-        assert not set(tuning[key]) & set(reporting[key])
+    for key in ("people", "places", "things", "topics", "services", "modules", "functions"):
+        assert not set(left[key]) & set(right[key])
     for group in ("says", "documents", "tickets"):
-        for key in tuning[group]:
-            assert not set(tuning[group][key]) & set(reporting[group][key])
-    for key in set(tuning["errors"]) - {"empty"}:
-        assert not set(tuning["errors"][key]) & set(reporting["errors"][key])
+        for key in left[group]:
+            assert not set(left[group][key]) & set(right[group][key])
+    for key in set(left["errors"]) - {"empty"}:
+        assert not set(left["errors"][key]) & set(right["errors"][key]), key
 
 
-def test_no_tool_of_the_tuning_half_is_reported_on():
-    def names(half: str) -> set[str]:
-        groups = load_pool(half)["tools"].values()
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(PARTS, 2)])
+def test_the_parts_share_no_tool(one: str, other: str):
+    def names(part: str) -> set[str]:
+        groups = load_pool(part)["tools"].values()
         return {tool[0] for group in groups for naming in group for tool in naming.values()}
 
-    assert not names("tuning") & names("reporting")
+    assert not names(one) & names(other)
+
+
+def test_even_seeds_never_see_the_reporting_part():
+    assert [part_of(seed) for seed in (1, 2, 3, 4)] == [
+        "reporting",
+        "tuning_a",
+        "reporting",
+        "tuning_b",
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(LOOKS))

@@ -20,7 +20,7 @@ HIDDEN = (
     "shell",
     "xml",
 )
-FETCHED = ("prefixed", "http", "html", "shell")
+FETCHED = ("prefixed", "http", "html")
 """What a tool that fetches documents can answer and no document is."""
 SPEAKS_OF_FAILURE = frozenset({"failed_result", "hidden_error"})
 
