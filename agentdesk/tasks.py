@@ -7,6 +7,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from celery import shared_task
+from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
@@ -20,6 +21,9 @@ logger = logging.getLogger(__name__)
 RETRIED = (OperationalError, InterfaceError)
 DELIVER = "agentdesk.tasks.deliver"
 RUN_ANALYSE = "agentdesk.tasks.run_analyse"
+# What is still there at the second sweep after it was queued, the queue has lost, or is behind
+# with.
+SWEEPS_WAITED = 2
 # A live run's pending pass that the queue lost is made up for after so long.
 STALE_AFTER = timedelta(seconds=10)
 
@@ -41,7 +45,8 @@ def run_analyse(run_pk: int) -> bool:
 @shared_task(ignore_result=True)
 def sweep() -> int:
     """Put on the queue what was left behind; returns how much. Safe to run twice."""
-    left = [str(pk) for pk in deliveries_left()]
+    waited = timedelta(seconds=SWEEPS_WAITED * settings.AGENTDESK_SWEEP_SECONDS)
+    left = [str(pk) for pk in deliveries_left(waited=waited)]
     stale = stale_runs(older_than=STALE_AFTER)
     for delivery_id in left:
         enqueue(DELIVER, delivery_id)

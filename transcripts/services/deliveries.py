@@ -24,8 +24,6 @@ from transcripts.sealing import seal, unseal
 
 # Deaths of workers over one delivery until it counts as their cause.
 MAX_ATTEMPTS = 4
-# How long a delivery waits for the queue before the sweep puts it there again.
-REQUEUE_SECONDS = 20
 SWEPT_AT_ONCE = 500
 
 
@@ -177,7 +175,7 @@ def delivery_discard(*, delivery: Delivery) -> None:
     delivery.refresh_from_db()
 
 
-def deliveries_left(*, waited: timedelta = timedelta(seconds=REQUEUE_SECONDS)) -> list[UUID]:
+def deliveries_left(*, waited: timedelta) -> list[UUID]:
     """Waiting deliveries that nobody works on and that are on the queue no more, as far as can be
     known.
 
