@@ -22,7 +22,7 @@ RUN SECRET_KEY=only-for-collecting-static-files-in-this-step \
     REDIS_URL=redis://localhost:6379/0 \
     AGENTDESK_STATIC_ROOT=/app/collected \
     /venv/bin/python manage.py collectstatic --no-input
-RUN AGENTDESK_RULE_CACHE=/app/rules \
+RUN AGENTDESK_RULE_CACHE=/rules \
     /venv/bin/python -c "from transcripts.masking.engine import load; load()"
 
 FROM python:3.13-slim-bookworm
@@ -32,11 +32,13 @@ ENV PATH=/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     AGENTDESK_STATIC_ROOT=/app/collected \
     AGENTDESK_LOG=json \
-    AGENTDESK_RULE_CACHE=/app/rules \
+    AGENTDESK_RULE_CACHE=/rules \
     HOME=/tmp
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin agentdesk
 COPY --from=build /venv /venv
 COPY --from=build /app /app
+# Compiled rules are believed only where the one who reads them owns them.
+COPY --from=build --chown=10001:10001 /rules /rules
 WORKDIR /app
 USER 10001
 EXPOSE 8700

@@ -109,6 +109,13 @@ class Child:
             with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
                 stdin.write(self.text.encode())
 
+    def end_remnants(self) -> None:
+        """End what is left of its session after it ended by itself: a killed web server leaves a
+        process that holds the port."""
+        if self.process is not None and not self.running:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+
     @property
     def running(self) -> bool:
         return self.process is not None and self.process.poll() is None

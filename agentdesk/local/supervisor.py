@@ -256,6 +256,7 @@ def _watch(children: list[Child]) -> int:
                 )
             restarts[child.name] = [*recent, now]
             say("desk", f"{child.name} ended by itself; starting it again")
+            child.end_remnants()
             child.start()
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentdesk.environment import Environment, MalformedSetting, MissingSetting, read_env_file
+from agentdesk.local import ports
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEY = base64.urlsafe_b64encode(b"k" * 32).decode()
@@ -122,6 +123,38 @@ def test_a_start_without_a_secret_key_is_refused(tmp_path: Path) -> None:
 
     assert answer.returncode != 0
     assert "MissingSetting: SECRET_KEY is not set" in answer.stderr
+
+
+def manage(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=ROOT,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_database_that_is_away_gets_a_sentence() -> None:
+    url = f"postgresql://a:hidden@127.0.0.1:{ports.any_free()}/a"
+
+    answer = manage("key_create", "--help", DATABASE_URL=url)
+    assert answer.returncode == 0, answer.stderr
+    answer = manage("migrate", DATABASE_URL=url)
+
+    assert answer.returncode == 1
+    assert "The database does not answer" in answer.stderr
+    assert "./desk up starts one" in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert "hidden" not in answer.stderr
+
+
+def test_a_malformed_setting_gets_a_sentence() -> None:
+    answer = manage("migrate", AGENTDESK_TASK_SECONDS="soon")
+
+    assert answer.returncode == 1
+    assert answer.stderr.splitlines()[-1].startswith("MalformedSetting: AGENTDESK_TASK_SECONDS")
 
 
 def variables_that_are_read() -> set[str]:

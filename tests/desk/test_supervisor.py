@@ -94,6 +94,8 @@ class Desk:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             return error.code
+        except OSError:
+            return 0
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -191,6 +193,18 @@ def test_a_worker_that_is_killed_is_started_again(desk: Desk, first: str) -> Non
 
     wait_until(lambda: bool(workers()) and not set(before) & set(workers()))
     assert "worker ended by itself; starting it again" in desk.said()
+
+
+def test_a_web_server_that_is_killed_frees_its_port_and_is_started_again(
+    desk: Desk, first: str
+) -> None:
+    before = [pid for pid, command in desk.processes().items() if "granian" in command]
+    assert len(before) == 2
+
+    os.kill(min(before), signal.SIGKILL)
+
+    wait_until(lambda: not set(before) & set(desk.processes()))
+    wait_until(lambda: desk.page("/healthz") == 200)
 
 
 def test_a_killed_supervisor_leaves_nothing_behind(desk: Desk, first: str) -> None:
