@@ -52,11 +52,13 @@ def client_address(request: HttpRequest) -> str | None:
     outermost one added, counted from the right, since what is left of it the client may have made
     up.
     """
-    hops = int(getattr(settings, "AGENTDESK_PROXIES", 0))
+    hops = settings.AGENTDESK_PROXIES
     address = request.META.get("REMOTE_ADDR", "")
     if hops:
-        said = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
-        address = said[-hops] if len(said) >= hops else said[0] or address
+        said = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+        # Fewer entries than proxies: it came past them, so nothing in it is theirs.
+        if any(said) and len(said) >= hops:
+            address = said[-hops].strip()
     try:
         return str(ipaddress.ip_address(address.split("%")[0]))
     except ValueError:
