@@ -7,7 +7,7 @@ the same few elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from transcripts.selectors.pages import Bin
@@ -54,7 +54,8 @@ class RunMap:
     cells: int
     per_cell: int
     last: int
-    paths: tuple[tuple[str, str], ...]
+    stop_paths: tuple[tuple[str, str], ...]
+    mark_paths: tuple[tuple[str, str], ...]
     hatched: tuple[tuple[float, float], ...]
     marks: tuple[PlacedMark, ...]
     tokens_path: str
@@ -75,21 +76,15 @@ def run_map(
 ) -> RunMap:
     """The map of a run whose last round is `last`, with `per_cell` rounds a cell."""
     cells = max(1, -(-last // per_cell))
-    tones = _cell_tones(bins, marks, per_cell)
-    paths: dict[str, list[str]] = {}
-    for cell, tone in tones.items():
-        tall = tone not in ("wants_tool", "finished")
-        y, height = (0, 10) if tall else (1.5, 7)
-        paths.setdefault(tone, []).append(
-            f"M{cell + 0.07:g} {y}h{CELL_WIDTH}v{height}h-{CELL_WIDTH}z"
-        )
+    stops = {(bin_.first - 1) // per_cell: bin_.stop for bin_ in bins}
     top = max((bin_.tokens for bin_ in bins if bin_.tokens), default=None)
     ceiling = max(top or 0, context_window or 0)
     return RunMap(
         cells=cells,
         per_cell=per_cell,
         last=last,
-        paths=tuple((tone, "".join(parts)) for tone, parts in sorted(paths.items())),
+        stop_paths=_paths(stops),
+        mark_paths=_paths(_mark_tones(marks, per_cell)),
         hatched=_hatched(repeats, last, per_cell, cells),
         marks=_placed(marks, per_cell, cells),
         tokens_path=_tokens_path(bins, per_cell, ceiling),
@@ -100,16 +95,25 @@ def run_map(
     )
 
 
-def _cell_tones(bins: Sequence[Bin], marks: Sequence[Mark], per_cell: int) -> dict[int, str]:
-    """The worst of each cell's rounds: a finding's severity, else its stop reason."""
-    tones = {(bin_.first - 1) // per_cell: bin_.stop for bin_ in bins}
-    best: dict[int, str] = {}
+def _paths(tones: Mapping[int, str]) -> tuple[tuple[str, str], ...]:
+    """One path a tone; what went on as usual is drawn lower than what did not."""
+    paths: dict[str, list[str]] = {}
+    for cell, tone in tones.items():
+        y, height = (1.5, 7) if tone in ("wants_tool", "finished") else (0, 10)
+        paths.setdefault(tone, []).append(
+            f"M{cell + 0.07:g} {y}h{CELL_WIDTH}v{height}h-{CELL_WIDTH}z"
+        )
+    return tuple((tone, "".join(parts)) for tone, parts in sorted(paths.items()))
+
+
+def _mark_tones(marks: Sequence[Mark], per_cell: int) -> dict[int, str]:
+    """The worst mark of each cell. A lead is worth a look, not a colour over what the round did."""
+    tones: dict[int, str] = {}
     for mark in marks:
         cell = (mark.round - 1) // per_cell
-        if cell not in best or TONE_ORDER.index(mark.tone) < TONE_ORDER.index(best[cell]):
-            best[cell] = mark.tone
-    # A lead is worth a look, not a colour of its own over what the round did.
-    tones.update({cell: tone for cell, tone in best.items() if tone != "lead"})
+        known = tones.get(cell, "lead")
+        if TONE_ORDER.index(mark.tone) < TONE_ORDER.index(known):
+            tones[cell] = mark.tone
     return tones
 
 

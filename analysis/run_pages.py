@@ -201,6 +201,6 @@ def _mark_tone(finding: Finding) -> str:
     """
     if finding.detector in TRIMMED:
         return "breach"
-    if finding.detector in REPETITIONS:
+    if finding.detector in SAYS_AGAIN:
         return "lead"
     return finding.severity

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.layout import Item, Kind, Layout, Sizes
+from analysis.page_folds import Fold
+
+SMALL = Sizes(head=1, before=1, after=2, tail=1)
+
+
+def a_fold(first: int, last: int) -> Fold:
+    return Fold(first, last, "alternating_calls", ("a", "b"))
+
+
+def a_layout(last: int, *folds: Fold, marks=(), missing=()) -> Layout:  # type: ignore[no-untyped-def]
+    return Layout(last=last, folds=folds, marks=marks, missing=missing)
+
+
+def told(items: list[Item]) -> list[tuple[str, int, int]]:
+    return [(item.kind.value, item.first, item.last) for item in items]
+
+
+def test_a_run_without_rounds_has_no_lines() -> None:
+    assert a_layout(0).around(1) == []
+
+
+@pytest.mark.parametrize(
+    ("last", "anchor", "lines"),
+    [
+        pytest.param(1, 1, [("rounds", 1, 1)], id="one round"),
+        pytest.param(7, 4, [("rounds", 1, 7)], id="holes too small to tell are loaded"),
+        pytest.param(
+            100,
+            50,
+            [("rounds", 1, 1), ("gap", 2, 48), ("rounds", 49, 52), ("gap", 53, 99), ("rounds", 100, 100)],
+            id="head, window and tail",
+        ),
+        pytest.param(100, 2, [("rounds", 1, 4), ("gap", 5, 99), ("rounds", 100, 100)], id="at head"),
+        pytest.param(100, 900, [("rounds", 1, 1), ("gap", 2, 98), ("rounds", 99, 100)], id="past it"),
+    ],
+)  # fmt: skip
+def test_lines_around_an_anchor(last: int, anchor: int, lines: list[tuple[str, int, int]]) -> None:
+    assert told(a_layout(last).around(anchor, SMALL)) == lines
+
+
+def test_a_fold_takes_one_line_however_long() -> None:
+    items = a_layout(32_843, a_fold(5, 32_000)).around(4, SMALL)
+
+    assert told(items) == [
+        ("rounds", 1, 4),
+        ("fold", 5, 32_000),
+        ("rounds", 32_001, 32_001),
+        ("gap", 32_002, 32_842),
+        ("rounds", 32_843, 32_843),
+    ]
+
+
+def test_a_mark_stands_out_of_its_fold() -> None:
+    items = a_layout(20, a_fold(3, 20), marks=[10]).around(1)
+
+    assert told(items) == [
+        ("rounds", 1, 2),
+        ("fold", 3, 9),
+        ("rounds", 10, 10),
+        ("fold", 11, 20),
+    ]
+
+
+def test_what_is_left_of_a_fold_is_not_folded_when_it_is_short() -> None:
+    assert told(a_layout(10, a_fold(3, 10), marks=[5]).around(1)) == [
+        ("rounds", 1, 5),
+        ("fold", 6, 10),
+    ]
+
+
+def test_missing_rounds_have_their_line_and_are_never_folded() -> None:
+    items = a_layout(30, a_fold(3, 30), missing=[(10, 12)]).around(1)
+
+    assert ("missing", 10, 12) in told(items)
+    assert not any(item.kind is Kind.FOLD for item in items)
+
+
+def test_a_part_covers_its_stretch_and_no_more() -> None:
+    layout = a_layout(100)
+
+    assert told(layout.part(10, 60, loaded=[(10, 21)])) == [("rounds", 10, 21), ("gap", 22, 60)]
+    assert told(layout.part(10, 60, loaded=[(49, 60)])) == [("gap", 10, 48), ("rounds", 49, 60)]
+    assert told(layout.part(10, 60, loaded=[])) == [("gap", 10, 60)]
+
+
+@given(
+    last=st.integers(1, 400),
+    anchor=st.integers(-5, 500),
+    spans=st.lists(st.tuples(st.integers(1, 400), st.integers(0, 60)), max_size=4),
+    marks=st.lists(st.integers(1, 400), max_size=6),
+    gaps=st.lists(st.tuples(st.integers(1, 400), st.integers(0, 9)), max_size=2),
+)
+def test_every_round_is_told_once(
+    last: int,
+    anchor: int,
+    spans: list[tuple[int, int]],
+    marks: list[int],
+    gaps: list[tuple[int, int]],
+) -> None:
+    folds = [a_fold(first, min(first + more, last)) for first, more in spans if first <= last]
+    missing = [(first, first + more) for first, more in gaps[:1] if first <= last]
+
+    items = a_layout(last, *folds, marks=marks, missing=missing).around(anchor)
+
+    numbers = [number for item in items for number in range(item.first, item.last + 1)]
+    assert numbers == list(range(1, last + 1))
+    assert sum(item.count for item in items if item.kind is Kind.ROUNDS) <= 40

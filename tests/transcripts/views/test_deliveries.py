@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from agentdesk.pipeline import delivery_process
+from tests.factories import a_member, a_project, native_rounds
+from transcripts.choices import AccessAction, DeliveryKind, DeliveryState, Role
+from transcripts.models import AccessEntry, Delivery, Project, Run
+from transcripts.services.deliveries import delivery_accept
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GOOD = json.dumps({"run_id": "run-1", "rounds": native_rounds()}).encode()
+
+
+@pytest.fixture
+def project() -> Project:
+    return a_project("helpdesk")
+
+
+@pytest.fixture
+def admin(client: Client, project: Project) -> Client:
+    client.force_login(a_member(project, Role.ADMIN))
+    return client
+
+
+def a_delivery(project: Project, content: bytes, *, processed: bool = True) -> Delivery:
+    delivery, _ = delivery_accept(project=project, kind=DeliveryKind.FILE, content=content)
+    if processed:
+        delivery_process(delivery.pk)
+    delivery.refresh_from_db()
+    return delivery
+
+
+def page_of(name: str, delivery: Delivery) -> str:
+    return reverse(f"transcripts:{name}", args=[delivery.project.slug, delivery.pk])
+
+
+def test_says_what_became_of_a_delivery(admin: Client, project: Project) -> None:
+    delivery = a_delivery(project, GOOD)
+
+    text = admin.get(page_of("delivery_detail", delivery)).content.decode()
+
+    run = Run.objects.get()
+    assert "Delivery of a file: stored" in text
+    assert reverse("analysis:run_detail", args=[project.slug, run.pk]) in text
+    assert "3 rounds new" in text
+
+
+def test_quarantine_says_what_and_where(admin: Client, project: Project) -> None:
+    delivery = a_delivery(project, b'{"run_id": "r", "rounds": [{"round": 0}]}')
+    assert delivery.state == DeliveryState.QUARANTINED
+
+    text = admin.get(reverse("transcripts:delivery_list", args=[project.slug])).content.decode()
+
+    assert str(delivery.pk)[:8] in text
+    assert "in quarantine" in text
+    assert page_of("delivery_retry", delivery) in text
+    assert str(delivery.error_at) in text
+
+
+def test_a_waiting_delivery_says_so(admin: Client, project: Project) -> None:
+    delivery = a_delivery(project, GOOD, processed=False)
+
+    text = admin.get(page_of("delivery_detail", delivery)).content.decode()
+
+    assert "It waits for a worker." in text
+
+
+def test_a_retried_delivery_waits_again(admin: Client, project: Project) -> None:
+    delivery = a_delivery(project, b"not a transcript")
+
+    admin.post(page_of("delivery_retry", delivery))
+
+    delivery.refresh_from_db()
+    assert delivery.state == DeliveryState.ACCEPTED
+    line = AccessEntry.objects.get(action=AccessAction.QUARANTINE)
+    assert line.detail == {"retried": str(delivery.pk)}
+
+
+def test_a_discarded_delivery_is_emptied(admin: Client, project: Project) -> None:
+    delivery = a_delivery(project, b"not a transcript")
+
+    admin.post(page_of("delivery_discard", delivery))
+
+    delivery.refresh_from_db()
+    assert delivery.state == DeliveryState.DISCARDED
+    assert bytes(delivery.body) == b""
+
+
+def test_only_quarantine_is_decided_on(admin: Client, project: Project) -> None:
+    delivery = a_delivery(project, GOOD)
+
+    page = admin.post(page_of("delivery_discard", delivery), follow=True).content.decode()
+
+    assert "Only a delivery in quarantine can be discarded." in page
+    assert not AccessEntry.objects.filter(action=AccessAction.QUARANTINE).exists()
+
+
+def test_a_delivery_of_another_project_is_not_found(admin: Client, project: Project) -> None:
+    delivery = a_delivery(a_project(), GOOD)
+
+    address = reverse("transcripts:delivery_detail", args=[project.slug, delivery.pk])
+
+    assert admin.get(address).status_code == 404

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.factories import a_member, a_project, a_user
+from transcripts.choices import AccessAction, Role
+from transcripts.models import AccessEntry, Membership, Project, User
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return a_project("helpdesk")
+
+
+@pytest.fixture
+def admin(client: Client, project: Project) -> User:
+    user = a_member(project, Role.ADMIN)
+    client.force_login(user)
+    return user
+
+
+def page_of(project: Project) -> str:
+    return reverse("transcripts:member_list", args=[project.slug])
+
+
+def change(client: Client, project: Project, user: User, **fields: str) -> str:
+    membership = Membership.objects.get(project=project, user=user)
+    address = reverse("transcripts:member_change", args=[project.slug, membership.pk])
+    return client.post(address, fields, follow=True).content.decode()
+
+
+def remove(client: Client, project: Project, user: User) -> str:
+    membership = Membership.objects.get(project=project, user=user)
+    address = reverse("transcripts:member_remove", args=[project.slug, membership.pk])
+    return client.post(address, follow=True).content.decode()
+
+
+def role_of(project: Project, user: User) -> str | None:
+    found = Membership.objects.filter(project=project, user=user).first()
+    return found.role if found else None
+
+
+def test_adds_who_has_an_account(client: Client, project: Project, admin: User) -> None:
+    person = a_user("anna@desk.example")
+
+    answer = client.post(page_of(project), {"email": "Anna@Desk.example", "role": "engineer"})
+
+    assert answer.status_code == 302
+    assert role_of(project, person) == Role.ENGINEER
+    line = AccessEntry.objects.get(action=AccessAction.MEMBER)
+    assert line.detail == {"added": "Anna@Desk.example", "role": "engineer"}
+
+
+def test_a_new_person_chooses_a_password_by_a_link_that_works_once(
+    client: Client, project: Project, admin: User
+) -> None:
+    page = client.post(page_of(project), {"email": "new@desk.example", "role": "lead"})
+    link = re.search(r"http://testserver(/password/[^<]+)</pre>", page.content.decode())
+    assert link
+    theirs = Client()
+
+    form = theirs.get(link[1], follow=True)
+    words = "a-long-enough-pass-phrase"
+    done = theirs.post(
+        form.request["PATH_INFO"], {"new_password1": words, "new_password2": words}, follow=True
+    )
+    again = Client().get(link[1], follow=True)
+
+    assert done.request["PATH_INFO"] == reverse("analysis:run_list", args=[project.slug])
+    assert "This link no longer works" in again.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"email": "no address", "role": "lead"}, "Enter a valid email address"),
+        ({"email": "a@desk.example", "role": "king"}, "is not one of the available choices"),
+    ],
+)
+def test_says_what_is_wrong(
+    client: Client, project: Project, admin: User, fields: dict[str, str], said: str
+) -> None:
+    answer = client.post(page_of(project), fields)
+
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+
+
+def test_a_member_is_added_once(client: Client, project: Project, admin: User) -> None:
+    answer = client.post(page_of(project), {"email": admin.email.upper(), "role": "lead"})
+
+    assert "is a member already" in answer.content.decode()
+    assert role_of(project, admin) == Role.ADMIN
+
+
+def test_changes_role_and_restricted(client: Client, project: Project, admin: User) -> None:
+    person = a_member(project, Role.OBSERVER)
+
+    change(client, project, person, role="lead", restricted="on")
+
+    membership = Membership.objects.get(project=project, user=person)
+    assert (membership.role, membership.restricted) == (Role.LEAD, True)
+
+
+def test_the_last_administrator_stays(client: Client, project: Project, admin: User) -> None:
+    changed = change(client, project, admin, role="lead")
+    removed = remove(client, project, admin)
+
+    assert "keeps at least one administrator" in changed
+    assert "keeps at least one administrator" in removed
+    assert role_of(project, admin) == Role.ADMIN
+
+
+def test_an_administrator_may_leave_others_behind(
+    client: Client, project: Project, admin: User
+) -> None:
+    a_member(project, Role.ADMIN)
+
+    page = remove(client, project, admin)
+
+    assert role_of(project, admin) is None
+    assert "You are in no project yet" in page
+
+
+def test_removes_a_member_and_not_the_person(client: Client, project: Project, admin: User) -> None:
+    person = a_member(project, Role.LEAD)
+
+    remove(client, project, person)
+
+    assert role_of(project, person) is None
+    assert User.objects.filter(pk=person.pk).exists()
+    assert AccessEntry.objects.get().detail == {"removed": person.email}
+
+
+def test_a_member_of_another_project_is_not_found(
+    client: Client, project: Project, admin: User
+) -> None:
+    other = a_project()
+    membership = Membership.objects.get(user=a_member(other, Role.LEAD))
+
+    answer = client.post(reverse("transcripts:member_remove", args=[project.slug, membership.pk]))
+
+    assert answer.status_code == 404
+    assert Membership.objects.filter(pk=membership.pk).exists()
+
+
+def test_a_change_without_the_forms_token_is_refused(project: Project) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(a_member(project, Role.ADMIN))
+
+    answer = client.post(page_of(project), {"email": "x@desk.example", "role": "admin"})
+
+    assert answer.status_code == 403
+    assert "Send it once more" in answer.content.decode()
+    assert Membership.objects.count() == 1

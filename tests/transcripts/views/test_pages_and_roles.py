@@ -1,0 +1,148 @@
+"""Who gets which page: one table for every address below /p/<slug>/."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver, reverse
+
+from tests.factories import a_member, a_project
+from tests.page_runs import the_vpn_run
+from transcripts.choices import Role
+from transcripts.models import Membership, Project, Run
+
+pytestmark = pytest.mark.django_db
+OBSERVER, LEAD, ENGINEER, ADMIN = Role.OBSERVER, Role.LEAD, Role.ENGINEER, Role.ADMIN
+
+# The least role that each page takes.
+PAGES = {
+    "analysis:run_list": OBSERVER,
+    "analysis:run_detail": OBSERVER,
+    "analysis:run_findings": OBSERVER,
+    "analysis:run_part": LEAD,
+    "analysis:run_changes": LEAD,
+    "analysis:run_find": LEAD,
+    "transcripts:send_runs": OBSERVER,
+    "transcripts:run_export": ENGINEER,
+    "transcripts:run_readers": ADMIN,
+    "transcripts:round_input": LEAD,
+    "transcripts:round_text": LEAD,
+    "transcripts:round_calls": LEAD,
+    "transcripts:member_list": ADMIN,
+    "transcripts:key_list": ADMIN,
+    "transcripts:delivery_list": ADMIN,
+    "transcripts:access_list": ADMIN,
+}
+# Addresses that take a POST alone, and those of one delivery, which have tests of their own.
+CHANGES = {
+    "transcripts:member_change": ADMIN,
+    "transcripts:member_remove": ADMIN,
+    "transcripts:key_revoke": ADMIN,
+    "transcripts:delivery_retry": ADMIN,
+    "transcripts:delivery_discard": ADMIN,
+}
+ELSEWHERE = {"transcripts:delivery_detail": OBSERVER}
+ROLES = list(Role)
+
+
+@pytest.fixture
+def project() -> Project:
+    return a_project("helpdesk")
+
+
+def address_of(name: str, project: Project, run: Run | None) -> str:
+    short = name.split(":")[1]
+    if short.startswith(("run_list", "send", "member_list", "key_list", "delivery_list", "access")):
+        return reverse(name, args=[project.slug])
+    assert run is not None
+    if short.startswith("round_"):
+        return reverse(name, args=[project.slug, run.pk, 3]) + "?part=reply"
+    return reverse(name, args=[project.slug, run.pk]) + "?first=8&last=39&q=vpn"
+
+
+def test_the_table_names_every_page_of_a_project() -> None:
+    named = set()
+    for namespace in ("analysis", "transcripts"):
+        resolver = get_resolver().namespace_dict[namespace][1]
+        named |= {f"{namespace}:{key}" for key in resolver.reverse_dict if isinstance(key, str)}
+
+    assert named == PAGES.keys() | CHANGES.keys() | ELSEWHERE.keys()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_each_page_has_its_least_role(client: Client, project: Project, name: str) -> None:
+    address = address_of(name, project, the_vpn_run(project))
+    answers = {}
+
+    for role in ROLES:
+        client.force_login(a_member(project, role))
+        answers[role] = client.get(address, headers={"HX-Request": "true"}).status_code
+
+    least = ROLES.index(PAGES[name])
+    assert answers == {role: 403 if at < least else 200 for at, role in enumerate(ROLES)}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_each_change_has_its_least_role(client: Client, project: Project, name: str) -> None:
+    pk = uuid4() if "delivery" in name else 999_999
+    address = reverse(name, args=[project.slug, pk])
+
+    for role in (OBSERVER, LEAD, ENGINEER):
+        client.force_login(a_member(project, role))
+        assert client.post(address).status_code == 403
+    client.force_login(a_member(project, ADMIN))
+    assert client.post(address).status_code == 404
+    assert client.get(address).status_code == 405
+
+
+@pytest.mark.parametrize("name", [*PAGES, *CHANGES])
+def test_nobody_learns_of_a_project_of_others(client: Client, project: Project, name: str) -> None:
+    client.force_login(a_member(a_project("other"), ADMIN))
+    if name in PAGES:
+        address = address_of(name, project, the_vpn_run(project))
+    else:
+        address = reverse(name, args=[project.slug, uuid4() if "delivery" in name else 1])
+
+    answer = client.post(address) if name in CHANGES else client.get(address)
+
+    assert answer.status_code == 404
+    assert project.name not in answer.content.decode()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_who_is_not_signed_in_is_asked_to(client: Client, project: Project, name: str) -> None:
+    answer = client.get(address_of(name, project, the_vpn_run(project)))
+
+    assert answer.status_code == 302
+    assert answer.headers["Location"].startswith("/sign-in/?next=/p/helpdesk/")
+
+
+@pytest.mark.parametrize("name", [n for n in PAGES if "run_" in n or "round_" in n])
+def test_a_run_of_another_project_is_not_found(client: Client, project: Project, name: str) -> None:
+    if name == "analysis:run_list":
+        return
+    client.force_login(a_member(project, ADMIN))
+
+    assert client.get(address_of(name, project, the_vpn_run(a_project()))).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name", ["analysis:run_part", "analysis:run_changes", "analysis:run_find",
+             "transcripts:round_input", "transcripts:round_text", "transcripts:round_calls",
+             "transcripts:run_export"],
+)  # fmt: skip
+def test_a_restricted_run_is_for_named_readers(client: Client, project: Project, name: str) -> None:
+    run = the_vpn_run(project)
+    Run.objects.filter(pk=run.pk).update(restricted=True)
+    person = a_member(project, ADMIN)
+    client.force_login(person)
+    headers = {"HX-Request": "true"}
+
+    refused = client.get(address_of(name, project, run), headers=headers)
+    Membership.objects.filter(user=person).update(restricted=True)
+    allowed = client.get(address_of(name, project, run), headers=headers)
+
+    assert (refused.status_code, allowed.status_code) == (403, 200)
+    assert b"restricted to named readers" in refused.content

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.builders import a_round, a_run, call, reading_run
+from tests.factories import a_member, a_project
+from tests.page_runs import a_hostile_run, a_shown_run, the_vpn_run
+from transcripts.choices import AccessAction, Role
+from transcripts.models import AccessEntry, Project, Run
+from transcripts.record import RunRecord
+from transcripts.selectors import inputs
+from transcripts.selectors.record import run_record
+from transcripts.views import rounds
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+TEXTS = {
+    "goal": ("system", "Be helpful."),
+    "ticket": ("user", "My printer burns."),
+    "more": ("user", "It still burns."),
+    "note": ("user", "Never mind."),
+}
+
+
+@pytest.fixture
+def project() -> Project:
+    return a_project("helpdesk")
+
+
+@pytest.fixture
+def lead(client: Client, project: Project) -> Client:
+    client.force_login(a_member(project, Role.LEAD))
+    return client
+
+
+def text_of(client: Client, name: str, run: Run, number: int, **query: object) -> str:
+    address = reverse(f"transcripts:{name}", args=[run.project.slug, run.pk, number])
+    answer = client.get(address, query)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_what_the_model_saw_in_order(lead: Client, project: Project) -> None:
+    record = reading_run(
+        ["goal", "ticket"], ["goal", "ticket", "more"], ["goal", "more", "note"], texts=TEXTS
+    )
+    run = a_shown_run(record, project)
+
+    text = text_of(lead, "round_input", run, 3)
+
+    assert (
+        "<b>1 new</b> since round 2, <b>1 gone</b> since then, <b>1 gone</b> since round 1" in text
+    )
+    listed = text[text.rindex("<ol") :]
+    assert re.findall(r"<pre>([^<]*)</pre>", listed) == [
+        "Be helpful.",
+        "It still burns.",
+        "Never mind.",
+    ]
+    assert listed.count("new in this round") == 1
+    assert "No longer there: 1 message" in text
+    assert "My printer burns." in text[: text.rindex("<ol")]
+
+
+def test_only_what_was_dropped(lead: Client, project: Project) -> None:
+    run = the_vpn_run(project)
+    address = reverse("transcripts:round_input", args=[project.slug, run.pk, 40])
+
+    swap = lead.get(address, {"only": "dropped"}, headers=HTMX)
+
+    assert "<html" not in swap.content.decode()
+    assert "HX-Request" in swap.headers["Vary"]
+    assert "VPN drops every ten minutes" in swap.content.decode()
+    assert "friendly paragraph" not in swap.content.decode()
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 39, 40, 41, 52])
+def test_the_input_is_the_one_of_the_record(project: Project, number: int) -> None:
+    run = the_vpn_run(project)
+    record = run_record(run=run).record
+    before: list[str] = []
+    for round_, keys in record.inputs():
+        if round_.number == number:
+            expected = list(keys or [])
+            break
+        before = list(keys or [])
+
+    found = inputs.round_input(run=run, number=number)
+
+    shown = _texts(run, found.idents)
+    assert shown == [_text(record, key) for key in expected]
+    assert len(found.dropped) == len(set(before) - set(expected))
+    assert len(found.added) == len(set(expected) - set(before))
+
+
+def test_says_when_the_record_does_not_say(lead: Client, project: Project) -> None:
+    run = a_shown_run(a_run([call()], "Done."), project)
+
+    assert "The record does not say" in text_of(lead, "round_input", run, 2)
+
+
+def test_a_long_input_comes_in_pages(
+    lead: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "MESSAGES_PER_PAGE", 30)
+    run = the_vpn_run(project)
+
+    text = text_of(lead, "round_input", run, 40)
+
+    assert "Messages 31 to 75 are not loaded" in text
+    assert text_of(lead, "round_input", run, 40, start=60).count('<li class="message') == 15
+
+
+def test_a_whole_text(lead: Client, project: Project) -> None:
+    run = a_shown_run(a_run([call("read", {}, "line\n" * 3000 + "the end")], "Done."), project)
+
+    text = text_of(lead, "round_text", run, 1, part="result", index=0)
+
+    assert "15,007 characters." in text
+    assert "the end</pre>" in text
+
+
+def test_a_text_in_slices_says_what_is_not_there(
+    lead: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "TEXT_SLICE", 1000)
+    run = a_shown_run(a_run([call("read", {}, "x" * 2500 + "end")], "Done."), project)
+
+    first = text_of(lead, "round_text", run, 1, part="result")
+    last = text_of(lead, "round_text", run, 1, part="result", start=2000)
+
+    assert "Characters 1 to 1,000 of 2,503." in first
+    assert "Characters 1,001 to 2,503 are not loaded" in first
+    assert "Characters 2,001 to 2,503 of 2,503." in last
+    assert "end</pre>" in last
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [({"part": "digest"}, 400), ({}, 400), ({"part": "result", "index": "7"}, 404),
+     ({"part": "message", "ident": "\x00"}, 404), ({"part": "reply", "start": "-1"}, 200)],
+)  # fmt: skip
+def test_other_texts_are_refused(
+    lead: Client, project: Project, query: dict[str, str], status: int
+) -> None:
+    run = the_vpn_run(project)
+    address = reverse("transcripts:round_text", args=[project.slug, run.pk, 3])
+
+    assert lead.get(address, query).status_code == status
+
+
+def test_all_calls_of_a_crowded_round(lead: Client, project: Project) -> None:
+    calls = [call(f"tool_{number}", {"n": number}, f"answer {number}") for number in range(30)]
+    run = a_shown_run(a_run(a_round(*calls), "Done."), project)
+
+    page = lead.get(reverse("analysis:run_detail", args=[project.slug, run.pk])).content.decode()
+    text = text_of(lead, "round_calls", run, 1)
+
+    assert "18 more calls in this round" in page
+    assert "tool_29" not in page
+    assert "answer 29" in text
+
+
+@pytest.mark.parametrize("name", ["round_input", "round_calls"])
+def test_markup_is_escaped(lead: Client, project: Project, name: str) -> None:
+    text = text_of(lead, name, a_hostile_run(project), 1)
+
+    assert "<script>alert" not in text
+    assert "<img src=x" not in text
+    assert "\u202e" not in text
+
+
+def test_each_reading_leaves_a_line(lead: Client, project: Project) -> None:
+    run = the_vpn_run(project)
+
+    text_of(lead, "round_input", run, 3)
+    text_of(lead, "round_text", run, 3, part="reply")
+
+    lines = AccessEntry.objects.filter(run_pk=run.pk, action=AccessAction.READ).order_by("pk")
+    assert [line.detail for line in lines] == [{"saw": 3}, {"round": 3, "part": "reply"}]
+
+
+def _texts(run: Run, idents: list[str]) -> list[str]:
+    return [row["content_head"] for row in inputs.input_messages(run=run, idents=idents)]
+
+
+def _text(record: RunRecord, key: str) -> str:
+    message = record.message_by_key[key]
+    if message.reply_of is not None:
+        return record.round_by_number[message.reply_of].reply
+    if message.result_of is not None:
+        number, index = message.result_of
+        return record.round_by_number[number].calls[index].result or ""
+    return message.content

@@ -1,0 +1,176 @@
+"""Sending a first run, exporting one, the way in, light and dark, and what a person sees of
+errors.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client, override_settings
+from django.urls import reverse
+
+from tests.factories import a_member, a_project, a_user
+from tests.page_runs import a_shown_run, the_vpn_run
+from transcripts.choices import AccessAction, Role
+from transcripts.importers import read_runs
+from transcripts.models import AccessEntry, Project
+from transcripts.record import RunRecord
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return a_project("helpdesk")
+
+
+def test_three_ways_with_this_servers_address(client: Client, project: Project) -> None:
+    client.force_login(a_member(project, Role.ADMIN))
+
+    text = client.get(reverse("transcripts:send_runs", args=[project.slug])).content.decode()
+
+    assert "curl http://testserver/api/v1/runs" in text
+    assert "./desk import transcript.json --project helpdesk" in text
+    assert reverse("transcripts:key_list", args=[project.slug]) in text
+
+
+def test_the_example_of_the_page_is_a_run(client: Client, project: Project) -> None:
+    client.force_login(a_member(project, Role.LEAD))
+    text = client.get(reverse("transcripts:send_runs", args=[project.slug])).content.decode()
+    body = text.split("-d &#x27;")[1] if "-d &#x27;" in text else text.split("-d '")[1]
+    body = body.split("}'")[0] + "}"
+
+    (run,) = read_runs(body.replace("&quot;", '"').encode())
+
+    assert isinstance(run, RunRecord)
+    assert run.rounds[0].calls[0].result == ""
+
+
+def test_an_export_is_the_run_again(client: Client, project: Project) -> None:
+    run = the_vpn_run(project)
+    client.force_login(a_member(project, Role.ENGINEER))
+
+    answer = client.get(reverse("transcripts:run_export", args=[project.slug, run.pk]))
+
+    (record,) = read_runs(answer.content)
+    assert isinstance(record, RunRecord)
+    assert len(record.rounds) == 52
+    assert b"Quarter-End-7731" not in answer.content
+    assert answer.headers["Content-Disposition"].startswith('attachment; filename="vpn-20931.')
+    assert AccessEntry.objects.get(action=AccessAction.EXPORT).detail == {"as": "native"}
+
+
+def test_a_file_name_holds_no_more_than_a_name(client: Client, project: Project) -> None:
+    from tests.builders import a_run, call
+
+    run = a_shown_run(a_run([call()], "Done.", run_id='../../e"\r\nX: y'), project)
+    client.force_login(a_member(project, Role.ENGINEER))
+
+    answer = client.get(reverse("transcripts:run_export", args=[project.slug, run.pk]))
+
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="e-X-y.json"'
+
+
+def test_an_unknown_format_is_refused(client: Client, project: Project) -> None:
+    run = the_vpn_run(project)
+    client.force_login(a_member(project, Role.ENGINEER))
+
+    address = reverse("transcripts:run_export", args=[project.slug, run.pk])
+
+    assert client.get(address, {"as": "exe"}).status_code == 400
+
+
+def test_signing_in_leads_to_the_first_project(client: Client, project: Project) -> None:
+    a_member(project, Role.LEAD, user=a_user("lead@desk.example", "right"))
+
+    wrong = client.post(reverse("sign_in"), {"username": "lead@desk.example", "password": "no"})
+    right = client.post(
+        reverse("sign_in"), {"username": "lead@desk.example", "password": "right"}, follow=True
+    )
+
+    assert "do not match" in wrong.content.decode()
+    assert right.request["PATH_INFO"] == "/p/helpdesk/runs/"
+
+
+def test_who_is_in_no_project_is_told_so(client: Client) -> None:
+    client.force_login(a_user())
+
+    assert "You are in no project yet" in client.get("/").content.decode()
+
+
+def test_signing_out(client: Client, project: Project) -> None:
+    client.force_login(a_member(project))
+
+    client.post(reverse("sign_out"))
+
+    assert client.get("/p/helpdesk/runs/").status_code == 302
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "auto"])
+def test_light_and_dark_are_kept(client: Client, theme: str) -> None:
+    answer = client.post(reverse("theme"), {"theme": theme, "next": "/sign-in/"})
+
+    assert answer.headers["Location"] == "/sign-in/"
+    assert f'data-theme="{theme}"' in client.get("/sign-in/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "location"),
+    [
+        ({"theme": "pink"}, 400, None),
+        ({"theme": "dark", "next": "https://evil.example/"}, 302, "/"),
+    ],
+)
+def test_other_themes_and_places_are_refused(
+    client: Client, fields: dict[str, str], status: int, location: str | None
+) -> None:
+    answer = client.post(reverse("theme"), fields)
+
+    assert answer.status_code == status
+    assert answer.headers.get("Location") == location
+
+
+def test_a_broken_theme_cookie_is_passed_over(client: Client) -> None:
+    client.cookies["theme"] = '"><script>'
+
+    assert 'data-theme="auto"' in client.get("/sign-in/").content.decode()
+
+
+def test_the_switcher_names_each_project_of_the_person(client: Client, project: Project) -> None:
+    person = a_member(project)
+    a_member(a_project("invoices"), user=person)
+    a_project("secret")
+    client.force_login(person)
+
+    text = client.get("/p/helpdesk/runs/").content.decode()
+
+    assert "/p/invoices/runs/" in text
+    assert "secret" not in text
+
+
+def test_not_found_says_what_to_do(client: Client, project: Project) -> None:
+    client.force_login(a_member(project))
+
+    answer = client.get("/p/nope/runs/")
+
+    assert answer.status_code == 404
+    assert "Go to my runs" in answer.content.decode()
+
+
+@override_settings(ROOT_URLCONF="tests.transcripts.views.breaking_urls")
+def test_a_broken_page_says_that_nothing_is_lost() -> None:
+    client = Client(raise_request_exception=False)
+
+    answer = client.get("/")
+
+    assert answer.status_code == 500
+    assert "Nothing that was accepted is lost" in answer.content.decode()
+
+
+def test_pages_tell_browsers_to_run_nothing_foreign(client: Client) -> None:
+    policy = client.get("/sign-in/").headers["Content-Security-Policy"]
+
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert json.dumps("*") not in policy
