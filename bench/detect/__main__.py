@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.detect import report, speed
 from bench.detect.clean import clean_sketches
-from bench.detect.corpus import CorpusRun, corpus_runs
+from bench.detect.corpus import Corpus, read_corpus
 from bench.detect.inject import cases
 from bench.detect.misses import false_alarms, missed
 from bench.detect.score import Control, Outcome, control, judge
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class Evaluation:
     outcomes: list[Outcome]
     controls: list[Control]
-    corpus: list[CorpusRun]
+    corpus: Corpus
 
 
 def main(arguments: list[str]) -> int:
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     evaluation = Evaluation(
         [judge(case) for case in cases(options.seed, options.per_kind)],
         [control(sketch) for sketch in clean_sketches(options.seed, options.runs)],
-        list(corpus_runs(options.corpus)) if options.corpus else [],
+        read_corpus(options.corpus) if options.corpus else Corpus([], []),
     )
     sections = _sections(evaluation, options)
     if not options.no_speed:
@@ -75,8 +75,8 @@ def _sections(evaluation: Evaluation, options: argparse.Namespace) -> dict[str, 
         "By fault": report.faults(outcomes),
         "Clean runs by look-alike": report.looks(controls),
     }
-    if evaluation.corpus:
-        alarms = [alarm for run in evaluation.corpus for alarm in run.alarms]
+    if evaluation.corpus.runs:
+        alarms = [alarm for run in evaluation.corpus.runs for alarm in run.alarms]
         sections["Real runs"] = report.corpus(evaluation.corpus)
         sections["Every alarm on a real run"] = report.corpus_list(alarms)
     return sections

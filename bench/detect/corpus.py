@@ -1,34 +1,21 @@
-"""Real runs by other people: each alarm on them is to be looked at by eye.
-
-What `transcripts.importers` knows is read by it. Other shapes of the collection are read plainly
-here, so that the detectors meet real texts whatever the importers know by now.
-"""
+"""Real runs by other people, read by the importers: each alarm is to be looked at by eye."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from analysis.choices import Severity
+from analysis.detectors.limits import Limits
 from analysis.suite import analyse
-from bench.detect.corpus_shapes import Said, shape_of
 from transcripts.endings import with_ending
 from transcripts.importers import UnreadableError, read_runs
-from transcripts.record import (
-    Call,
-    InputChange,
-    Message,
-    Placed,
-    Round,
-    RunLimits,
-    RunRecord,
-    Stop,
-)
+from transcripts.record import RunRecord
 
-NOT_RUNS = {".md", ".txt", ".yaml", ".eval"}
+NOT_RUNS = {".md", ".txt"}
+LENGTHS = Limits(rounds=200)
+"""How long a run may be was never said for these agents, and is not what is looked at."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +46,35 @@ class CorpusRun:
         return [a for a in self.alarms if a.severity != Severity.LEAD and a.recovered_at is None]
 
 
-def corpus_runs(root: Path) -> Iterator[CorpusRun]:
-    """Every run under `root` that can be read, with its alarms, by file name."""
+@dataclass(frozen=True)
+class Corpus:
+    """The runs under a folder, and the files that no importer can read."""
+
+    runs: list[CorpusRun]
+    unread: list[str]
+
+
+def read_corpus(root: Path) -> Corpus:
+    corpus = Corpus([], [])
     for path in sorted(root.rglob("*")):
-        if path.is_file() and path.suffix not in NOT_RUNS and "LICENSE" not in path.name:
-            for run in records(path):
-                yield look_at(run, path.relative_to(root))
+        if not path.is_file() or path.suffix in NOT_RUNS or "LICENSE" in path.name:
+            continue
+        try:
+            corpus.runs.extend(look_at(run, path.relative_to(root)) for run in runs_in(path))
+        except UnreadableError:
+            corpus.unread.append(str(path.relative_to(root)))
+    return corpus
+
+
+def runs_in(path: Path) -> Iterator[RunRecord]:
+    """The runs of a file, each over; raises UnreadableError where no importer knows its shape."""
+    for run in read_runs(path.read_bytes()):
+        if isinstance(run, RunRecord):
+            yield with_ending(run, live=False)
 
 
 def look_at(run: RunRecord, file: Path) -> CorpusRun:
-    analysis = analyse(run)
+    analysis = analyse(run, LENGTHS)
     alarms = tuple(
         Alarm(
             str(file),
@@ -84,72 +90,3 @@ def look_at(run: RunRecord, file: Path) -> CorpusRun:
     )
     flagged = analysis.verdict.flagged
     return CorpusRun(file.parts[0], str(file), run.run_id, len(run.rounds), flagged, alarms)
-
-
-def records(path: Path) -> list[RunRecord]:
-    """The runs of a file, by the importers or else plainly; none where neither knows it."""
-    content = path.read_bytes()
-    try:
-        found = [run for run in read_runs(content) if isinstance(run, RunRecord)]
-    except UnreadableError:
-        found = [
-            replace(chat_run(name, said), ending=ending)
-            for name, said, ending in shape_of(_documents(content), path)
-            if any(one.calls or one.role == "assistant" for one in said)
-        ]
-    # Nobody set a limit for these agents, and their lengths are not what is looked at.
-    return [with_ending(_unlimited(run), live=False) for run in found]
-
-
-def _unlimited(run: RunRecord) -> RunRecord:
-    return replace(run, limits=RunLimits(rounds=max(200, len(run.rounds))))
-
-
-def _documents(content: bytes) -> list[Any]:
-    text = content.decode("utf-8", errors="replace")
-    try:
-        return [json.loads(text)]
-    except json.JSONDecodeError:
-        pass
-    found = []
-    for line in text.splitlines():
-        try:
-            found.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return found
-
-
-def chat_run(run_id: str, said: list[Said]) -> RunRecord:
-    """A run of a chat: each reply is a round, and it read all that was said before."""
-    messages: list[Message] = []
-    rounds: list[Round] = []
-    fresh: list[Placed] = []
-    places: dict[str, tuple[int, int]] = {}
-    calls: dict[int, list[Call]] = {}
-    for i, one in enumerate(said):
-        key = f"m{i}"
-        if one.role == "assistant":
-            number = len(rounds) + 1
-            stop = Stop.WANTS_TOOL if one.calls else Stop.FINISHED
-            rounds.append(Round(number, stop, None, one.text, input=InputChange(tuple(fresh))))
-            calls[number] = [Call(name, args, id=ident) for ident, name, args in one.calls]
-            places |= {call.id: (number, k) for k, call in enumerate(calls[number])}
-            messages.append(Message(key, "assistant", reply_of=number))
-            fresh = [Placed(key)]
-            continue
-        place = places.get(one.answers) if one.answers else None
-        if place is None:
-            messages.append(Message(key, one.role, one.text))
-        else:
-            old = calls[place[0]][place[1]]
-            calls[place[0]][place[1]] = Call(
-                old.name, old.args, one.text, one.is_error, old.id, joined="id"
-            )
-            messages.append(Message(key, "tool", result_of=place))
-        fresh.append(Placed(key))
-    whole = tuple(
-        Round(r.number, r.stop, None, r.reply, calls=tuple(calls[r.number]), input=r.input)
-        for r in rounds
-    )
-    return RunRecord(run_id, whole, tuple(messages), format="chat")

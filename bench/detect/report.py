@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from bench.detect.corpus import Alarm, CorpusRun
+from bench.detect.corpus import Alarm, Corpus, CorpusRun
 from bench.detect.score import Control, Outcome, Share, by_detector
 from bench.detect.speed import Timing
 
@@ -132,12 +132,12 @@ def looks(controls: list[Control]) -> str:
     )
 
 
-def corpus(runs: list[CorpusRun]) -> str:
-    """What is said of real runs: counts by folder, then each alarm to be looked at."""
+def corpus(found: Corpus) -> str:
+    """What is said of real runs, counted by folder."""
     folders: dict[str, list[CorpusRun]] = {}
-    for run in runs:
+    for run in found.runs:
         folders.setdefault(run.folder, []).append(run)
-    return table(
+    counts = table(
         ["folder", "runs", "rounds", "flagged", "alarms", "recovered or lead"],
         (
             [
@@ -151,6 +151,8 @@ def corpus(runs: list[CorpusRun]) -> str:
             for name, own in sorted(folders.items())
         ),
     )
+    unread = f"Files that no importer reads: {len(found.unread)}."
+    return f"{counts}\n\n{unread}"
 
 
 def corpus_list(alarms: Iterable[Alarm]) -> str:
@@ -158,13 +160,20 @@ def corpus_list(alarms: Iterable[Alarm]) -> str:
         ["run", "round", "detector", "why"],
         (
             [
-                f"{alarm.file} {alarm.run_id}",
-                str(alarm.round),
+                f"{alarm.file} {alarm.run_id[-24:]}",
+                _place(alarm),
                 f"`{alarm.detector}`",
                 _cell(alarm.why),
             ]
             for alarm in alarms
         ),
+    )
+
+
+def _place(alarm: Alarm) -> str:
+    """The round, and the one in which the run got over it."""
+    return (
+        f"{alarm.round}, over at {alarm.recovered_at}" if alarm.recovered_at else str(alarm.round)
     )
 
 
