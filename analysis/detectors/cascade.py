@@ -7,7 +7,6 @@ from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import CallReading, Reading
 from analysis.detectors.reading.arguments import placeholder_in
-from analysis.detectors.reading.relation import values_of
 from analysis.detectors.reading.words import excerpt
 
 # Failures that are looked back at from one that follows.
@@ -59,7 +58,7 @@ def cascade(reading: Reading, limits: Limits) -> Iterator[Draft]:
                 )
         if call.came_to_nothing:
             earlier = [*earlier[-MOST_EARLIER:], call]
-        given |= values_of(call.args)
+        given |= call.values
 
 
 def _root_of(
@@ -69,7 +68,7 @@ def _root_of(
     before = [each for each in earlier if each.round < call.round and each.key != call.key]
     if not before or not isinstance(call.args, dict):
         return None
-    fresh = values_of(call.args) - given
+    fresh = call.values - given
     nearest = before[-1]
     if nearest.name != call.name and call.round - nearest.round <= NEAR:
         for name, value in call.args.items():

@@ -11,6 +11,8 @@ from analysis.detectors.reading.proof import is_bare_success
 from analysis.detectors.reading.words import count, listing, quoted, span
 
 MIN_SAME = 3
+# One call that failed openly may be tried this often; it is told by other rules from then on.
+RETRIES_OF_A_FAILURE = 3
 
 
 @detector(version=1, severity=Severity.FAULT, odd=False, rank=64)
@@ -46,6 +48,8 @@ def _claim(streak: list[CallReading]) -> Iterator[Draft]:
         return
     first, third, last = streak[0], streak[MIN_SAME - 1], streak[-1]
     different = len({call.key for call in streak}) > 1
+    if not different and first.failed and len(streak) <= RETRIES_OF_A_FAILURE:
+        return
     if different and is_bare_success(first):
         return
     names = list(dict.fromkeys(call.name for call in streak))

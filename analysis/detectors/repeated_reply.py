@@ -1,8 +1,7 @@
 from __future__ import annotations
 
+import string
 from collections.abc import Iterator
-
-import re2
 
 from analysis.choices import Severity
 from analysis.detectors.base import Draft, Place, detector
@@ -16,7 +15,9 @@ MIN_SAME = 3
 # Characters. Shorter texts beside a tool request ("Let me check.") say nothing of their own.
 SHORT = 60
 
-_NOT_LETTERS = re2.compile(r"[\d\s\pP\pS]+")
+_NOT_LETTERS = dict.fromkeys(
+    map(ord, string.digits + string.whitespace + string.punctuation + "\u201c\u201d\u2019\u2026")
+)
 
 
 @detector(version=1, severity=Severity.FAULT, odd=False, rank=70)
@@ -37,7 +38,7 @@ def repeated_reply(reading: Reading, limits: Limits) -> Iterator[Draft]:
     """
     seen: dict[str, list[Round]] = {}
     for round_ in reading.rounds:
-        text = str(_NOT_LETTERS.sub(" ", round_.reply.lower())).strip() if round_.reply else ""
+        text = round_.reply.lower().translate(_NOT_LETTERS)
         if text:
             seen.setdefault(text, []).append(round_)
     for same in seen.values():

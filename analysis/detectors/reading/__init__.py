@@ -14,6 +14,7 @@ from analysis.detectors.limits import DEFAULT, Limits, named
 from analysis.detectors.reading import emptiness, failures, keys
 from analysis.detectors.reading.context import ContextChange, read_context
 from analysis.detectors.reading.tools import Effect, ToolNature, nature_of
+from analysis.detectors.reading.values import is_path, values_of
 from transcripts.record import ENDED_BY_ITSELF, Call, Ending, Round, RunRecord
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class CallReading:
     silent: bool
     polled: bool
     _stable: str | None = None
+    _values: frozenset[str] | None = None
+    _paths: frozenset[str] | None = None
 
     @property
     def round(self) -> int:
@@ -78,6 +81,20 @@ class CallReading:
         if self._stable is None:
             self._stable = keys.stable(self.call.result or "")
         return self._stable
+
+    @property
+    def values(self) -> frozenset[str]:
+        """The plain values in the arguments, as text."""
+        if self._values is None:
+            self._values = frozenset(values_of(self.args))
+        return self._values
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Those of the values that are paths."""
+        if self._paths is None:
+            self._paths = frozenset(filter(is_path, self.values))
+        return self._paths
 
     def same_result(self, other: CallReading) -> bool:
         """Whether both got the same answer, which no answer at all never is."""

@@ -21,20 +21,31 @@ LARGEST_ARGS = 200_000
 MOST_LOOKED_UP = 20
 MOST_VALUES = 100
 
+_A_VALUE = (
+    r"(?:key|id|ids|token|name|email|e-mail|password|secret|number|value|username|address|url"
+    r"|path|code|"
+    r"account|date|phone|uuid|ref|reference|identifier|query|text)"
+)
 _PLACEHOLDER = re2.compile(
     r"(?i)^\s*(?:"
-    r"<(?:your|my|the|insert|enter|actual|real)?[ _-]?[a-z][a-z0-9]*(?:[ _-][a-z0-9]+){0,5}>|"
-    r"\{\{?\s*[a-z][\w.]*\s*\}?\}|\$\{[a-z][\w.]*\}|"
-    r"\[(?:your|insert|enter|the|actual)[ _-][^\]]{1,60}\]|"
-    r"(?:your|my|insert|enter|replace|actual)[ _-](?:\w+[ _-]){0,4}(?:key|id|token|name|email"
-    r"|password|secret|number|value|"
-    r"username|address|url|path|here|code|account|date)(?:[ _-]here)?|"
-    r"(?:placeholder|todo|tbd|fixme|changeme|change_me|xxx+|unknown_id|some_id|string|n/a"
-    r"|value_here|"
-    r"id_here|api[_ -]?key|user_?id|employee_?id|order_?id|customer_?id)|"
-    r"(?:user|you|name|email|your\.?email|someone|john\.?doe|jane\.?doe|test|customer"
-    r"|employee)@(?:example|domain|"
-    r"company|email|yourcompany)\.(?:com|org|net)|"
+    r"<<?\s*(?:your|my|the|insert|enter|actual"
+    r"|real)?[ _-]?[a-z][a-z0-9]*(?:[ _'.-][a-z0-9]+){0,6}\s*>>?|"
+    r"\{\{?\s*[a-z][\w. -]{0,40}\s*\}?\}|\$\{[a-z][\w.]*\}|\$[A-Z][A-Z_]{2,30}|%[a-z_]{2,30}%"
+    r"|__[a-z][a-z_]{1,30}__|"
+    r"#[a-z_]{2,30}#|\[(?:your|insert|enter|the|actual|add|put)[ _-][^\]]{1,60}\]"
+    r"|\[[a-z]+[ _]" + _A_VALUE + r"\]|"
+    r"(?:your|my|insert|enter|replace|put|add|fill"
+    r"|actual)[ _-](?:\w+[ _-]){0,4}(?:" + _A_VALUE + r"|here|this|me|in|"
+    r"it)(?:[ _-](?:here|goes[ _-]here))?|(?:\w+[ _-]){1,4}(?:goes[ _-])?here|"
+    r"(?:the|actual|real|correct|some|any|a)[ _](?:\w+[ _]){0,3}" + _A_VALUE + r"|"
+    r"(?:dummy|sample|fake|example|placeholder|mock|test)[ _-]" + _A_VALUE + r"|"
+    r"(?:placeholder|todo|to be (?:determined|filled|provided|defined)|tbd|fixme|change_?me"
+    r"|replace_?me|fill_?me|"
+    r"xxx+(?:[ -]x+)*|\?{2,}|\.{3,}|…|lorem ipsum.*|unknown_id|some_id|string|n/a|value_here"
+    r"|id_here)|"
+    r"(?:user|you|name|email|your[._]?(?:email|name)|someone|john\.?doe|jane\.?doe|test"
+    r"|customer|employee)@(?:example|domain|"
+    r"company|email|yourcompany|yourdomain)\.(?:com|org|net)|"
     r"https?://(?:www\.)?(?:example\.(?:com|org|net)|your[\w-]*\.\w+)(?:/[\w./-]*)?"
     r")\s*$"
 )
@@ -53,23 +64,20 @@ def placeholder_in(args: Any) -> tuple[str, str] | None:
         if 3 <= len(value) <= 100 and _PLACEHOLDER.search(value) is not None:
             if value.lstrip()[:1] == "<" and _NAMES_A_VALUE.search(value) is None:
                 continue
-            if value.strip().lower() == name.lower() or not _is_free_word(value):
+            if value.strip().lower() not in _FREE_WORDS:
                 return name, value
+        if 3 <= len(value) <= 60 and _letters(value) == _letters(name) and "_" in name + value:
+            return name, value
     return None
 
 
-def _is_free_word(value: str) -> bool:
-    """`string` and `n/a` are placeholders only where they repeat a field's name."""
-    return value.strip().lower() in (
-        "string",
-        "n/a",
-        "tbd",
-        "todo",
-        "placeholder",
-        "user_id",
-        "api_key",
-        "api key",
-    )
+# Placeholders that are also said on purpose.
+_FREE_WORDS = frozenset({"string", "n/a", "tbd", "todo", "..."})
+
+
+def _letters(text: str) -> str:
+    """`employee_id`, `EMPLOYEE_ID` and `employeeId` are one."""
+    return text.rsplit(".", 1)[-1].replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
 def _texts(args: dict[Any, Any]) -> Iterator[tuple[str, str]]:

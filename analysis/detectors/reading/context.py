@@ -40,13 +40,12 @@ def read_context(run: RunRecord) -> Iterator[ContextChange]:
     """
     watched = {key: _folded(run, key) for key in ticket_keys(run)}
     present: dict[str, int] = {}
-    asides: dict[str, frozenset[str]] = {}
+    asides: dict[str, tuple[str, ...]] = {}
     changes: list[ContextChange] = []
     lost_at: dict[str, int] = {}
     for round_ in run.rounds:
         if round_.input is None:
             continue
-        head, before = next(iter(present), ""), frozenset(present)
         dropped, added, kept = _apply(present, round_.input)
         for key in [k for k in lost_at if present.get(k) or _held(run, k, watched[k], added)]:
             place = lost_at.pop(key)
@@ -58,8 +57,8 @@ def read_context(run: RunRecord) -> Iterator[ContextChange]:
         fresh = not kept and _brings_instructions(run, round_.input)
         if fresh:
             # Another agent's context; what its own last round read is what it is held against.
-            asides[head] = before
-            earlier = asides.pop(added[0], frozenset())
+            asides[dropped[0]] = tuple(dropped)
+            earlier = asides.pop(added[0], ())
             gone = tuple(key for key in earlier if not present.get(key))
             if earlier and not gone:
                 continue

@@ -14,7 +14,7 @@ from analysis.detectors.reading.tools import Effect
 
 # Changes that are looked back at from one read. In a run that changes more than this between two
 # reads of one thing, the oldest are not held against it.
-MOST_CHANGES_BETWEEN = 40
+MOST_CHANGES_BETWEEN = 16
 
 _STATUS = (
     r"(?i)\b(?:status|state|account|profile|access|booking|order|ticket|service)[\"']?"

@@ -45,6 +45,19 @@ HEAD = re2.compile(
     r")"
 )
 
+# The heads that a document does not have: no number, no heading, no name before them.
+STRICT_HEAD = re2.compile(
+    r"(?i)^[\s\"'`*❌⛔🚫-]{0,6}(?:(?:tool |api |http |server |internal |runtime |request |fatal |unexpected )?(?:error|exception|failure)"
+    r"[*_`\"']{0,3}(?:\s*[:：!]\s|\s*[:：!]?\s*$|\s+(?:executing|calling|fetching|reading|opening|loading|retrieving|connecting|parsing|"
+    r"while|occurred)\b)|(?-i:[A-Za-z_][\w.]{0,60}(?:Error|Exception)): |traceback \(most recent call last\)|"
+    r"(?:http(?:/[\d.]+)?|status(?: ?code)?)\s*[:=]?\s*[45]\d\d\b|[45]\d\d\s*[:,-]?\s*"
+    + _STATUS
+    + r"\s*[.!:]?\s*(?:$|\n|:| for )|"
+    r"failed to \w+|(?:permission|access) denied|request (?:timed out|failed)|(?:could|can) ?not \w+|unable to \w+|"
+    r"(?:file|page|document|ticket|url|article|record|resource|path|item)\b[^.\n]{0,80} (?:was |is )?not found\b|"
+    r"(?:fehler|erreur|errore|erro|fout|ошибка|błąd|hata|エラー|错误|錯誤|오류)(?:\s[\w ]{1,30})?\s*[:：])"
+)
+
 # A text that begins like this tells of a success: words of failure that follow are part of a story.
 GOOD_HEAD = re2.compile(
     r"(?i)^[\s\"'`*✓✔✅🎉\[-]{0,6}(?:success(?:ful(?:ly)?)?|ok\b|okay|done\b|completed?\b|created|updated|"
@@ -145,6 +158,16 @@ NO_HITS = re2.compile(
     r"\bno (?:\w+ ){0,3}(?:results?|matches|hits|records?|rows|items|entries|articles?|documents?|tickets?|"
     r"messages?|events?|orders?|flights?|files? (?:found|matched))\b|"
     r"\b(?:nothing|none) (?:was )?found\b|\bnot find any\b|\bno matches\b|keine (?:treffer|ergebnisse)|没有找到|未找到(?:任何)?(?:匹配|结果|记录)|"
+    r"\b(?:nothing|none|nobody) (?:\w+ ){0,3}(?:match\w*|came|fits?|here|yet|new|open|due|pending)\b|\b(?:could|did|do|does)(?: ?not|n't) "
+    r"(?:find|return|match|have|contain|list|show) any\w*\b|(?:came|come|comes) back empty|"
+    r"\b(?:kein|keine|keinen|keinerlei|aucune?|ningun[oa]?|ningún|nessun[oa]?|nenhuma?|geen|ingen|inga|inget|ingenting|brak|żadn\w+|žádn\w+) "
+    r"(?:\w+ ){0,4}(?:gefunden|treffer|ergebnis\w*|einträge?|datensätze?|vorhanden|trouvée?s?|résultats?|correspond\w*|encontrad\w+|"
+    r"resultados?|registros?|coincid\w+|trovat\w+|risultat\w+|corrispond\w+|gevonden|resultaten|treff\w*|resultat\w*|wyników|výsledk\w+)|"
+    r"(?:ничего|не|нет)(?: \pL+){0,3} (?:найдено|результат\pL*|записей|совпадений|соответств\pL*)|нет (?:результат|запис|совпаден)|"
+    r"(?:sonuç|kayıt|eşleşme) (?:bulunamadı|yok)|tidak ada (?:hasil|data|catatan)|không (?:có|tìm thấy) (?:kết quả|dữ liệu|bản ghi)|"
+    r"(?:没有|未|無|无|查无)(?:找到|查到|检索到|符合|匹配|相关)?[^。，,]{0,10}(?:匹配|结果|記錄|记录|条目|数据|符合|相关)|"
+    r"(?:該当|一致|検索結果|結果|データ|件)[^。]{0,12}(?:見つかりません|ありません|なし)|0 ?件|(?:검색 ?결과|일치하는|해당)[^.]{0,14}(?:없|찾을 수 없)|"
+    r"कोई [^।]{0,20}(?:नहीं मिल|परिणाम नहीं)|لا توجد (?:نتائج|سجلات)|لم يتم العثور على (?:أي )?(?:نتائج|سجلات)|"
     r"aucun résultat|sin resultados|no se encontraron resultados|nenhum resultado|nessun risultato|没有结果|結果はありません"
 )
 
@@ -170,15 +193,24 @@ STORY = re2.compile(
     r"\b(?:how to|to fix|fixes|troubleshoot\w*|workaround|resolution|if (?:you|the|this|it)|when (?:you|the)|in case)\b"
 )
 
-# A page that a server sends in place of what was asked for.
-ERROR_PAGE = re2.compile(
-    r"(?i)<(?:title|h1|h2|b|center)[^>]{0,80}>\s*(?:<[^>]{1,40}>\s*)*(?:(?:http )?(?:error|status)?[ :-]{0,3}[45]\d\d\b|"
-    r"(?:access|permission) denied|forbidden|unauthori[sz]ed|(?:page |file )?not found|"
-    r"(?:internal )?server error|bad (?:gateway|request)|service (?:temporarily )?unavailable|gateway time-?out|"
-    r"error\b|application error|an error (?:has )?occurred|something went wrong|just a moment|attention required|"
-    r"request (?:rejected|blocked)|are you (?:a )?(?:human|robot)|"
-    r"too many requests|fehler|erreur|zugriff verweigert|accès refusé|acceso denegado|seite nicht gefunden)"
+# The whole title or heading of a page that a server sends in place of what was asked for.
+ERROR_TITLE = re2.compile(
+    r"(?i)^\W{0,4}(?:(?:http|error|status|code|apache tomcat[^|-]{0,20}[|-]|oops|sorry)[\s:!,.-]{0,4}){0,3}(?:"
+    r"[45]\d\d\b[\s:|,.-]*(?:"
+    + _STATUS
+    + r"|-|$)[^.]{0,60}|(?:access|permission) (?:denied|forbidden)[^.]{0,30}|"
+    + _STATUS
+    + r"\W{0,3}|(?:page|file|site|resource) (?:was |could )?not (?:be )?found\W{0,3}|"
+    r"application error|an error (?:has )?occurred\W*|something went wrong\W*|just a moment\W*|attention required[^.]{0,30}|"
+    r"request (?:rejected|blocked|timed out)|are you (?:a )?(?:human|robot)\W*|(?:sign|log) ?in(?: required)?|"
+    r"(?:interner |internal )?(?:server)?fehler\b[^.]{0,30}|zugriff verweigert|seite nicht gefunden|(?:dienst|service) nicht verfügbar|"
+    r"accès (?:refusé|interdit)|page (?:introuvable|non trouvée)|erreur(?: interne)?[^.]{0,30}|acceso denegado|página no encontrada|"
+    r"error interno[^.]{0,30}|accesso negato|pagina non trovata|acesso negado|página não encontrada|"
+    r"ошибка[^.]{0,30}|доступ запрещ[её]н|страница не найдена|"
+    r"访问被拒绝|拒绝访问|页面(?:不存在|未找到)|服务不可用|アクセス拒否|ページが見つかりません|페이지를 찾을 수 없[^.]{0,10}"
+    r")\W{0,4}$"
 )
+PAGE_TITLE = re2.compile(r"(?i)<(?:title|h1|h2)\b[^>]{0,200}>([^<]{1,160})<")
 
 # Source code and logs, which quote failures.
 CODE = re2.compile(

@@ -22,6 +22,9 @@ from analysis.detectors.reading.words import excerpt, word_set
 SHORT = 400
 SHORT_FOR_DOCUMENTS = 160
 HEAD = 300
+# The longest error that a tool for documents returns, and how many sentences make a document.
+LONGEST_ERROR = 2_000
+SENTENCES_OF_A_DOCUMENT = 4
 # Characters of a page's beginning in which its title stands.
 PAGE_HEAD = 4_000
 # An error page is small; a large page is an article, whatever its title.
@@ -106,6 +109,9 @@ ENVELOPE_FIELDS = (
     """
     )
 )
+# Fields of its own, beside those of any answer, that make an object a record of the world.
+FIELDS_OF_A_RECORD = 2
+
 _PAIR = re2.compile(r"'(\w{1,40})'\s*:\s*(?:'([^']{0,400})'|\"([^\"]{0,400})\"|(\w{1,20}))")
 _VALUES = {"True": True, "False": False, "None": None}
 
@@ -178,7 +184,7 @@ def _in_object(
             found = _in_value(each, nature, depth + 1, budget)
             if found:
                 return found
-    if depth <= 2:
+    if depth <= 2 and not nature.document:
         for name, lowered, each in fields:
             if isinstance(each, str) and lowered not in DOCUMENT_FIELDS and lowered not in WRAPPERS:
                 found = _in_field(name, each)
@@ -198,10 +204,15 @@ def _told_failures(fields: list[tuple[str, str, Any]], nature: ToolNature) -> It
         ),
         "",
     )
-    is_record = len(names - ENVELOPE_FIELDS) >= 1
+    own_fields = len(names - ENVELOPE_FIELDS)
+    is_record = own_fields >= 1
+    # An alert, a job or a ticket has an error of its own, and the call that read it has none.
+    is_about_an_error = nature.effect == Effect.READS and own_fields >= FIELDS_OF_A_RECORD
     for name, lowered, each in fields:
-        if lowered in ERROR_FIELDS and _is_error_value(each, lowered):
+        if lowered in ERROR_FIELDS and not is_about_an_error and _is_error_value(each, lowered):
             yield excerpt(f"{name}: {_as_text(each)}")
+        elif is_about_an_error and lowered in ERROR_FIELDS | ERROR_CODE_FIELDS:
+            continue
         elif lowered in ERROR_CODE_FIELDS and _as_text(each).lower() not in words.NOT_AN_ERROR:
             yield excerpt(f"{name}: {_as_text(each)}{' ' + message if message else ''}")
         elif lowered in SUCCESS_FIELDS and (each is False or str(each).lower() == "false"):
@@ -303,17 +314,18 @@ def _in_text(text: str, nature: ToolNature) -> str | None:
 
 
 def _is_failure_head(head: str, text: str, nature: ToolNature) -> bool:
-    if words.HEAD.search(head) is None:
+    heads = words.STRICT_HEAD if nature.document else words.HEAD
+    if heads.search(head) is None or words.NEGATED.search(head[:80]) is not None:
         return False
-    if words.NEGATED.search(head[:80]) is not None:
-        return False
-    first_line = text[: HEAD * 2].lstrip().split("\n", 1)[0]
-    if nature.document and len(text) > SHORT:
-        # A fetched document that begins with a heading on errors, or with a log line.
-        return len(first_line) < HEAD and not (
-            words.CODE.search(text[:PAGE_HEAD])
-            or words.LOG_LINE.search(text[:PAGE_HEAD])
-            or len(text) > PAGE_HEAD
+    if nature.document:
+        # What was fetched may begin with a heading on errors, a log line, or someone's own words.
+        begin = text[:PAGE_HEAD]
+        return not (
+            len(text) > LONGEST_ERROR
+            or begin.count(". ") + begin.count(".\n") >= SENTENCES_OF_A_DOCUMENT
+            or words.CODE.search(begin)
+            or words.LOG_LINE.search(begin)
+            or words.STORY.search(head)
         )
     return True
 
@@ -333,9 +345,19 @@ def _in_short_text(text: str, nature: ToolNature) -> str | None:
         return None
     if words.STORY.search(text) is not None or words.LOG_LINE.search(text) is not None:
         return None
-    if len(text) > SHORT_FOR_DOCUMENTS or words.CODE.search(text) is not None:
+    longest = SHORT_FOR_DOCUMENTS // 2 if nature.document else SHORT_FOR_DOCUMENTS
+    if _weight(text) > longest or words.CODE.search(text) is not None:
         return None
     return excerpt(text) if _reads_as_outcome(text) else None
+
+
+def _weight(text: str) -> int:
+    """The length of `text` in Latin characters: a Chinese or Korean character says as much as
+    three.
+    """
+    if text.isascii():
+        return len(text)
+    return len(text) + 2 * sum(character >= "\u2e80" for character in text)
 
 
 _FIELDS = re2.compile(r"(?:[^:\n]{1,40}: [^:\n]{1,200}[,;\n]){2,}|(?:[^,\n]{1,60}, ){3,}")
@@ -403,16 +425,17 @@ _HTML = word_set(
 
 
 def _in_page(text: str) -> str | None:
+    """The title of a page that says an error and little else."""
     if len(text) > LARGEST_ERROR_PAGE:
         return None
-    found = words.ERROR_PAGE.search(text[:PAGE_HEAD])
-    if found is None:
+    titles = [found.strip() for found in words.PAGE_TITLE.findall(text[:PAGE_HEAD])]
+    wrong = next((title for title in titles if words.ERROR_TITLE.search(title) is not None), None)
+    if wrong is None or len(" ".join(_TAG.sub(" ", text).split())) > LONGEST_ERROR:
         return None
-    title = text[found.start() : found.start() + 200]
-    return excerpt(" ".join(_TAG.sub(" ", title).split()), 80) or "an error page"
+    return excerpt(wrong, 80)
 
 
-_TAG = re2.compile(r"<[^>]{0,200}>?")
+_TAG = re2.compile(r"<(?:style|script)\b[^>]*>[^<]*</|<[^>]{0,400}>?")
 
 
 def _in_python_literal(text: str) -> str | None:

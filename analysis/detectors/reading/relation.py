@@ -9,10 +9,11 @@ import re2
 from analysis.detectors.reading import CallReading
 from analysis.detectors.reading.keys import parse_json
 from analysis.detectors.reading.tools import Effect
+from analysis.detectors.reading.values import MOST_VALUES
+from analysis.detectors.reading.words import word_set
 
-# A number or a word of this many characters names a thing; shorter ones (a page, a flag) do not.
-SHORTEST_NAME = 2
-MOST_VALUES = 40
+# Verbs of reads that show the thing itself.
+SHOWING = word_set("read cat open view show get diff fetch load head tail print display")
 
 
 def is_read(call: CallReading) -> bool:
@@ -26,38 +27,11 @@ def about_the_same(change: CallReading, read: CallReading) -> bool:
     "reset_vpn_profile(4417)" and "check_vpn_status(4417)" are; "update_order(7)" and
     "get_user(3)" are not.
     """
-    changed, asked = values_of(change.args), values_of(read.args)
-    if not change.nature.things & read.nature.things:
-        # A path names one thing whatever the tools are called.
-        return any(_is_path(value) for value in changed & asked)
-    return not changed or not asked or not changed.isdisjoint(asked)
-
-
-def _is_path(value: str) -> bool:
-    return " " not in value and ("/" in value or "\\" in value)
-
-
-def values_of(args: Any) -> set[str]:
-    """The plain values in arguments, as text, from at most the first MOST_VALUES fields and
-    items.
-    """
-    found: set[str] = set()
-    waiting = [args]
-    seen = 0
-    while waiting and seen < MOST_VALUES:
-        value = waiting.pop()
-        seen += 1
-        if isinstance(value, dict):
-            waiting.extend(list(value.values())[:MOST_VALUES])
-        elif isinstance(value, list):
-            waiting.extend(value[:MOST_VALUES])
-        elif isinstance(value, str) and SHORTEST_NAME <= len(value) <= 200:
-            found.add(value.strip().lower())
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            text = str(value)
-            if len(text) >= SHORTEST_NAME:
-                found.add(text)
-    return found
+    if change.nature.things & read.nature.things:
+        changed, asked = change.values, read.values
+        return not changed or not asked or not changed.isdisjoint(asked)
+    # A path names one thing whatever the tools are called; but a test of a file does not show it.
+    return not SHOWING.isdisjoint(read.nature.words) and not change.paths.isdisjoint(read.paths)
 
 
 _PAIR = re2.compile(

@@ -49,7 +49,9 @@ DOCUMENT_WORDS = word_set(
     read cat open view file search grep find article articles document documents doc docs
     page web browse fetch url wiki wikipedia log logs knowledge kb scrape crawl retrieve
     email emails mail message messages thread ticket issue comment comments history
-    transcript note notes source snippet rag content goto visit navigate scroll
+    transcript note notes source snippet rag content goto visit navigate scroll alert alerts
+    incident incidents case cases event events report reports review reviews feedback post posts
+    chat conversation summary answer
     """
 )
 # Tools that take a note, and commands that say nothing when they worked.
