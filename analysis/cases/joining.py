@@ -47,7 +47,8 @@ def joined_harness() -> str:
     ]
     parts = ["\n".join(lines)]
     for name in _in_order(modules):
-        parts.append(f"# {modules[name].doc}\n\n\n{modules[name].body}")
+        heading = "\n".join(f"# {line}".rstrip() for line in modules[name].doc.strip().split("\n"))
+        parts.append(f"{heading}\n\n\n{modules[name].body}")
     return "\n\n\n".join([*parts, ENTRY])
 
 

@@ -27,6 +27,7 @@ Each run is a process of its own. It is killed, with all that it started, when i
 
 from analysis.cases.harness.asking import Options, Replay
 from analysis.cases.harness.calls import calls_made
+from analysis.cases.harness.checking import KINDS, check_case
 from analysis.cases.harness.command import load_function, main
 from analysis.cases.harness.counting import compare, fisher, wilson
 from analysis.cases.harness.example import example_agent
@@ -45,7 +46,7 @@ from analysis.cases.harness.reading import (
     call_key,
     canonical,
 )
-from analysis.cases.harness.recorded import KINDS, check_case, load_case, parse_case
+from analysis.cases.harness.recorded import load_case, parse_case
 from analysis.cases.harness.replies import Call, Reply, Result
 from analysis.cases.harness.report import report
 from analysis.cases.harness.results import replay, replay_all

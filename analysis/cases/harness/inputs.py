@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from analysis.cases.harness.messages import Shown, result_entry, shown_message, text_of
@@ -16,12 +17,20 @@ class Inputs:
     def __init__(self, needles: Sequence[str]) -> None:
         self._needles = [folded(text) for text in needles]
         self._known: list[tuple[dict[str, Any] | None, Shown]] = []
-        self._told: dict[tuple[str, str], int] = {}
+        self._system: Shown | None = None
+        self._texts: dict[tuple[str, str], int] = {}  # role and text, in order of first sight
+        self._holds: list[list[bool]] = []  # by message's number, by needle
+        self._shown: list[Shown] = []
         self._numbers: list[int] = []
 
     def read(self, messages: Any, system: Any) -> list[Shown]:
         """The input as messages; one that stands where it stood before is not read again."""
-        read = [Shown("system", text_of(system))] if system else []
+        read = []
+        if system:
+            text = text_of(system)
+            if self._system is None or self._system.text != text:
+                self._system = Shown("system", text)
+            read.append(self._system)
         listed = [messages] if isinstance(messages, str) else messages
         for at, message in enumerate(listed):
             before, shown = self._known[at] if at < len(self._known) else (None, None)
@@ -36,29 +45,36 @@ class Inputs:
 
     def event(self, number: int, shown: list[Shown], results: list[Any]) -> dict[str, Any]:
         """What is told of the input of round `number`: the new texts, and the change."""
-        texts = [folded(message.text) for message in shown] if self._needles else []
-        fresh: list[list[str]] = []
-        numbers = []
-        for message in shown:
-            parts = [message.text, *(result["text"] for result in message.results)]
-            whole = (message.role, "\n".join(filter(None, parts)))
-            if whole not in self._told:
-                self._told[whole] = len(self._told)
-                fresh.append([message.role, cut(whole[1])])
-            numbers.append(self._told[whole])
-        kept = 0
+        same = 0
+        for message, before in zip(shown, self._shown):  # noqa: B905
+            if message is not before:
+                break
+            same += 1
+        told = len(self._texts)
+        numbers = self._numbers[:same] + [self._number(message) for message in shown[same:]]
+        kept = same
         while kept < min(len(numbers), len(self._numbers)) and numbers[kept] == self._numbers[kept]:
             kept += 1
-        self._numbers = numbers
+        self._shown, self._numbers = shown, numbers
         return {
             "e": "ask",
             "round": number,
             "results": [{**result, "text": cut(result["text"])} for result in results],
-            "holds": [any(needle in text for text in texts) for needle in self._needles],
-            "messages": fresh,
+            "holds": [any(self._holds[n][at] for n in numbers) for at in range(len(self._needles))],
+            "messages": [[role, cut(text)] for role, text in islice(self._texts, told, None)],
             "kept": kept,
             "added": numbers[kept:],
         }
+
+    def _number(self, message: Shown) -> int:
+        """The number of a message's text: equal texts have one; a new text is searched once."""
+        parts = [message.text, *(result["text"] for result in message.results)]
+        whole = (message.role, "\n".join(filter(None, parts)))
+        if whole not in self._texts:
+            self._texts[whole] = len(self._texts)
+            text = folded(message.text) if self._needles else ""
+            self._holds.append([needle in text for needle in self._needles])
+        return self._texts[whole]
 
 
 def shown_results(

@@ -14,6 +14,13 @@ from typing import Any
 from analysis.cases.harness.reading import CaseError, brief
 
 
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """The key goes to the address that was given, and to no other."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
 def post(result: Mapping[str, Any], address: str, key: str) -> None:
     """Send a result to Agentdesk, without what the runs printed. Raises CaseError with the reason.
 
@@ -27,10 +34,11 @@ def post(result: Mapping[str, Any], address: str, key: str) -> None:
     each = [{k: v for k, v in entry.items() if k != "printed"} for entry in result["each"]]
     body = json.dumps({**result, "each": each}).encode()
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    opener = urllib.request.build_opener(NoRedirect)
     for wait in (0.5, 2, None):
         request = urllib.request.Request(address, body, headers, method="POST")
         try:
-            with urllib.request.urlopen(request, timeout=30):
+            with opener.open(request, timeout=30):
                 return
         except urllib.error.HTTPError as error:
             said = error.read(2000).decode("utf-8", "replace")

@@ -25,11 +25,12 @@ from analysis.cases.harness.trace import Trace
 
 @dataclass
 class Job:
-    """One run to be made; `number` counts the runs of one case from 1."""
+    """One run to be made; `number` counts the runs of one case from 1, `place` the cases from 0."""
 
     case: Mapping[str, Any]
     number: int
     options: Options
+    place: int = 0
 
 
 @dataclass

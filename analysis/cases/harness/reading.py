@@ -18,7 +18,7 @@ ROUNDS = 200  # hard stop of a run, in rounds, where the case sets none
 SECONDS = 60.0  # hard stop of a run, in seconds, where the case sets none
 
 
-CALLS = 10_000  # hard stop of a run, in tool calls: a loop that only calls tools asks for no round
+CALLS = 2_000  # hard stop of a run, in tool calls: a loop that only calls tools asks for no round
 
 
 GRACE = 0.5  # seconds after the hard stop until the process is killed

@@ -7,15 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis.cases.harness.checking import check_case
 from analysis.cases.harness.messages import text_of
-from analysis.cases.harness.reading import LARGEST_CASE, SCHEMA, CaseError
-from analysis.cases.harness.tools import MOCKS, RAISES
-
-KINDS = (
-    "ending", "max_rounds", "max_cost", "max_seconds", "no_identical_call", "no_empty_result",
-    "must_call", "must_not_call", "no_retry_after_failure", "final_reply",
-    "ticket_in_every_input", "detectors_silent",
-)  # fmt: skip
+from analysis.cases.harness.reading import LARGEST_CASE, CaseError
 
 
 def load_case(path: Any) -> dict[str, Any]:
@@ -42,39 +36,9 @@ def parse_case(content: bytes) -> dict[str, Any]:
     return case  # type: ignore[no-any-return]
 
 
-def check_case(case: Any) -> None:
-    """Refuse what this file cannot replay; a full check by JSON Schema is Agentdesk's own."""
-    schema = case.get("schema") if isinstance(case, dict) else None
-    if not isinstance(schema, str) or not schema.startswith("agentdesk.case/"):
-        raise CaseError(f"not a test case: its schema is {schema!r}, not {SCHEMA!r}")
-    if schema != SCHEMA:
-        raise CaseError(
-            f"made by another version: it is {schema!r} and this one reads {SCHEMA!r}."
-            " Replay it with the harness that came with it, or export it again"
-        )
-    rounds = case.get("run", {}).get("rounds") if isinstance(case.get("run"), dict) else None
-    if not isinstance(rounds, list) or not rounds or not all(isinstance(r, dict) for r in rounds):
-        raise CaseError("run.rounds: no rounds to replay")
-    for at, expectation in enumerate(case.get("expect", [])):
-        kind = expectation.get("kind") if isinstance(expectation, dict) else None
-        if kind not in KINDS:
-            known = ", ".join(KINDS)
-            raise CaseError(f"expect[{at}].kind: {kind!r} is not known; there are: {known}")
-    for at, branch in enumerate(case.get("branches", [])):
-        if not branch.get("when") or not isinstance(branch.get("replies"), list):
-            raise CaseError(f"branches[{at}]: needs when and replies")
-    for at, mock in enumerate(case.get("mocks", [])):
-        if mock.get("answer") not in MOCKS:
-            known = ", ".join(sorted(MOCKS))
-            raise CaseError(f"mocks[{at}].answer: {mock.get('answer')!r}; there are: {known}")
-        if mock.get("raises", "RuntimeError") not in RAISES:
-            known = ", ".join(sorted(RAISES))
-            raise CaseError(f"mocks[{at}].raises: {mock['raises']!r}; there are: {known}")
-
-
 def recorded_inputs(run: Mapping[str, Any]) -> list[list[dict[str, str]]]:
     """What each round added to its input, as {"role", "content"}; without replies and results."""
-    by_key = {m["key"]: m for m in run.get("messages", []) if isinstance(m, dict) and "key" in m}
+    by_key = {str(message.get("key")): message for message in run.get("messages") or []}
     inputs = []
     seen = 0
     for entry in run["rounds"]:
@@ -83,9 +47,9 @@ def recorded_inputs(run: Mapping[str, Any]) -> list[list[dict[str, str]]]:
             added = entry["messages"][seen:]
             seen = len(entry["messages"])
         elif isinstance(entry.get("input"), dict):
-            for placed in entry["input"].get("added", []):
+            for placed in entry["input"].get("added") or []:
                 key = placed.get("key") if isinstance(placed, dict) else placed
-                added.append(by_key.get(key, {}))
+                added.append(by_key.get(str(key), {}))
         inputs.append([
             {"role": str(m.get("role")), "content": text_of(m.get("content"))}
             for m in added

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from analysis.cases.harness.asking import Replay
+from analysis.cases.harness.checking import check_case
 from analysis.cases.harness.processes import Job, run_all
 from analysis.cases.harness.reading import RESULT_SCHEMA, CaseError
-from analysis.cases.harness.recorded import check_case
 from analysis.cases.harness.tally import Settings, Tally
 
 
@@ -24,37 +24,34 @@ def replay_all(
     tallies: dict[int, Tally] = {}
     names: dict[int, str] = {}
     done: dict[int, dict[str, Any]] = {}
-    place: dict[int, int] = {}
 
     def jobs() -> Iterator[Job]:
-        for at, (name, case) in enumerate(cases):
-            names[at] = name
+        for place, (name, case) in enumerate(cases):
+            names[place] = name
             if isinstance(case, CaseError):
-                done[at] = {
-                    "schema": RESULT_SCHEMA,
-                    "case": name,
-                    "state": "error",
-                    "error": str(case),
-                }
+                done[place] = refused(name, case)
                 continue
-            tallies[at] = Tally(case, settings)
-            place[id(case)] = at
+            tallies[place] = Tally(case, settings)
             for number in range(1, settings.runs + 1):
-                yield Job(case, number, settings.options(case, number))
+                yield Job(case, number, settings.options(case, number), place)
 
-    next_out = 0
+    def in_order() -> Iterator[tuple[str, dict[str, Any]]]:
+        while names and min(names) in done:
+            place = min(names)
+            yield names.pop(place), done.pop(place)
+
     for job, trace in run_all(jobs(), agent, settings.workers or os.cpu_count() or 1):
-        at = place[id(job.case)]
-        tallies[at].add(job, trace)
-        if len(tallies[at].each) == settings.runs:
-            done[at] = tallies.pop(at).result()
-            del place[id(job.case)]
-        while next_out in done:
-            yield names.pop(next_out), done.pop(next_out)
-            next_out += 1
-    while next_out in done:
-        yield names.pop(next_out), done.pop(next_out)
-        next_out += 1
+        tally = tallies[job.place]
+        tally.add(job, trace)
+        if len(tally.each) == settings.runs:
+            done[job.place] = tally.result()
+            del tallies[job.place]
+        yield from in_order()
+    yield from in_order()
+
+
+def refused(name: str, error: CaseError) -> dict[str, Any]:
+    return {"schema": RESULT_SCHEMA, "case": name, "state": "error", "error": str(error)}
 
 
 def replay(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,14 +84,22 @@ class Trace:
             self.ending, self.reason = "error", self.why
         elif not self.ending:
             self.ending, self.reason = ended_as(last)
-        recorded = case["run"]["rounds"]
-        goes_on = any(entry.get("round", at) > number for at, entry in enumerate(recorded, 1))
-        returned = self.how == "returned" and last.get("source") == "recorded"
-        if self.divergence is None and returned and goes_on:
-            self.divergence = {
-                "round": number, "what": "the loop ended the run",
-                "expected": f"round {number + 1}", "got": self.ending.replace("_", " "),
-            }  # fmt: skip
+        if self.divergence is None and last.get("source") == "recorded":
+            self.divergence = self._diverged_at_the_end(case["run"]["rounds"], script_over)
+
+    def _diverged_at_the_end(
+        self, recorded: Sequence[Mapping[str, Any]], script_over: bool
+    ) -> dict[str, Any] | None:
+        goes_on = any(entry["round"] > self.number for entry in recorded)
+        if self.how == "returned" and goes_on:
+            what, expected = "the loop ended the run", f"round {self.number + 1}"
+            got = self.ending.replace("_", " ")
+        elif script_over and recorded[-1].get("stop") == "finished":
+            what, expected = "the recorded run was finished", "the end"
+            got = "another request"
+        else:
+            return None
+        return {"round": self.number, "what": what, "expected": expected, "got": got}
 
 
 def ended_as(last: Mapping[str, Any]) -> tuple[str, str]:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from analysis.cases.harness import Replay, told
-from analysis.cases.harness.recorded import KINDS
+from analysis.cases.harness import KINDS, Replay, told
 from tests.analysis.cases.small import TICKET, a_case, judged, says, state, wants
 
 LOOK = wants("look")

@@ -327,7 +327,7 @@ def test_tool_calls_without_end_are_stopped() -> None:
 
     trace = here(a_case(wants("look")), only_calls)
 
-    assert trace.reason == "still going at round 1: stopped at the limit of 10000 tool calls"
+    assert trace.reason == "still going at round 1: stopped at the limit of 2000 tool calls"
 
 
 def test_tools_by_name_are_those_that_can_answer() -> None:
