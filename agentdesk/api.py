@@ -134,7 +134,10 @@ def api_urls() -> tuple[list[Any], str, str]:
 def _with_problems(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     @wraps(view)
     def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        response = view(request, *args, **kwargs)
+        try:
+            response = view(request, *args, **kwargs)
+        except Http404:
+            return problem(404, NOTHING)
         if response.status_code == 405:
             allowed = response.get("Allow", "")
             detail = f"This address takes {allowed}." if allowed else "Not with this method."

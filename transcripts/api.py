@@ -145,7 +145,7 @@ def file_send(request: HttpRequest, format: str = "auto") -> HttpResponse:
 
 @router.get(
     "/deliveries/{uuid:receipt}",
-    auth=[may_send, may_read],
+    auth=KeyAuth(KeyScope.INGEST, KeyScope.READ),
     response={200: DeliveryOut, **FOUND},
     summary="What became of a delivery",
     tags=["deliveries"],

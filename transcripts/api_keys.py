@@ -31,15 +31,13 @@ CHALLENGE = {"WWW-Authenticate": 'Bearer realm="agentdesk"'}
 
 
 class KeyAuth(HttpBearer):
-    """A key of the project with this scope. 401 for no or a bad key, 403 for a scope that it
-    lacks.
-    """
+    """A key of the project with one of the scopes. 401 for no or a bad key, 403 for lack of scope."""
 
     openapi_name = "key"
 
-    def __init__(self, scope: KeyScope) -> None:
+    def __init__(self, *scopes: KeyScope) -> None:
         super().__init__()
-        self.scope = scope
+        self.scopes = scopes
 
     def __call__(self, request: HttpRequest) -> ApiKey:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -54,8 +52,9 @@ class KeyAuth(HttpBearer):
         key = found.filter(revoked_at=None).first()
         if key is None:
             raise ProblemError(401, "This key is unknown or was revoked.", headers=CHALLENGE)
-        if self.scope.value not in key.scopes:
-            raise ProblemError(403, f"This key lacks the scope `{self.scope.value}`.")
+        if not any(scope.value in key.scopes for scope in self.scopes):
+            wanted = " or ".join(scope.value for scope in self.scopes)
+            raise ProblemError(403, f"This key lacks the scope {wanted}.")
         _limit(key)
         _note_use(key)
         return key
