@@ -14,6 +14,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from transcripts.importers import archives
+from transcripts.importers.archives import Content
 from transcripts.importers.base import (
     Document,
     Importer,
@@ -21,7 +23,7 @@ from transcripts.importers.base import (
     Read,
     UnreadableError,
 )
-from transcripts.importers.documents import Content, read_documents
+from transcripts.importers.documents import is_inspect, read_documents
 from transcripts.record import RunRecord
 
 __all__ = [
@@ -56,11 +58,15 @@ def read_runs(
 ) -> Iterator[RunRecord | ImportProblem]:
     """Read the runs of a file, and what of it could not be read and where, in the file's order.
 
-    `content` is the file: JSON or JSONL, plain or packed with gzip or zstd. `format` is an
+    `content` is the file: JSON or JSONL, plain or packed with gzip, zstd or zip. `format` is an
     importer's name or `auto`. `default_run_id` names a run whose content has no id; without it the
     name is made from the content, so that the same file sent twice is the same run. Raises
     UnreadableError at once when the content as a whole cannot be read.
     """
+    if archives.is_zip(content):
+        archive = archives.Zip(content)
+        if not is_inspect(archive.names):
+            return _read_members(archive, format)
     reader = _DocumentReader(read_documents(content))
     first = next(reader, None)
     if first is None:
@@ -72,6 +78,32 @@ def read_runs(
         raise UnreadableError(ImportProblem(f"this is not {importer.title}", first.line))
     reader.put_back(first)
     return _read(importer, reader, default_run_id or _name_of(content))
+
+
+def _read_members(archive: archives.Zip, format: str) -> Iterator[Read]:
+    """The runs of each file in a zip file; those without an id are named by the file."""
+    if not archive.names:
+        raise archives.unreadable("the zip file is empty")
+    return _each_member(archive, format)
+
+
+def _each_member(archive: archives.Zip, format: str) -> Iterator[Read]:
+    for name in archive.names:
+        stem = name.rpartition("/")[2].partition(".")[0]
+        try:
+            content = archive.read(name)
+            if archives.is_zip(content) and not is_inspect(archives.Zip(content).names):
+                raise archives.unreadable("a zip file within a zip file is not opened")
+            for found in read_runs(content, format=format, default_run_id=stem):
+                yield _in_member(found, name)
+        except UnreadableError as error:
+            yield _in_member(error.problem, name)
+
+
+def _in_member(found: Read, name: str) -> Read:
+    if isinstance(found, ImportProblem):
+        return replace(found, error=f"in {name[:200]}: {found.error}")
+    return found
 
 
 def _read(importer: Importer, reader: _DocumentReader, default_run_id: str) -> Iterator[Read]:

@@ -36,6 +36,7 @@ NO_STOP_LABEL = (
     "This format carries no stop label; stop reasons are derived from what the replies hold."
 )
 
+NO_REPLY = "Round 1 stands for a reply that is not in this file: results came before any reply."
 _HIDDEN = ("thinking", "redacted_thinking", "reasoning")
 
 
@@ -129,6 +130,56 @@ class _RoundDraft:
     orphans: list[Orphan] = field(default_factory=list)
 
 
+class _History:
+    """Where the reading of a request stands: what is still to come, and which round was passed
+    last.
+    """
+
+    def __init__(self, turns: Iterable[Turn | Message]) -> None:
+        self.draft: _RoundDraft | None = None
+        self.taken: set[int] = set()
+        self._replies: dict[Any, int] = {}
+        self._answers: dict[str, int] = {}
+        self._left = 0
+        for turn in turns:
+            if isinstance(turn, Turn):
+                if turn.reply is not None:
+                    self._left += 1
+                    for mark in _reply_marks(turn.reply):
+                        self._replies[mark] = self._replies.get(mark, 0) + 1
+                for answer in turn.answers:
+                    self._answers[answer.call_id] = self._answers.get(answer.call_id, 0) + 1
+
+    @property
+    def at_the_end(self) -> bool:
+        """Whether the last reply of the request is passed."""
+        return self._left == 0
+
+    def pass_reply(self, reply: Reply) -> list[int]:
+        """How many more replies that say the same follow, by each of its marks."""
+        self._left -= 1
+        waiting = []
+        for mark in _reply_marks(reply):
+            self._replies[mark] -= 1
+            waiting.append(self._replies[mark])
+        return waiting
+
+    def pass_answer(self, call_id: str) -> int:
+        """How many more answers with this id follow."""
+        self._answers[call_id] -= 1
+        return self._answers[call_id]
+
+    def call_answered_by(self, answer: Answer) -> int | None:
+        """The call of the reply before that an answer belongs to, each call once."""
+        for index, call in enumerate(self.draft.reply.calls if self.draft else ()):
+            both = bool(answer.call_id and call.id)
+            same = call.id == answer.call_id if both else answer.name in ("", call.name)
+            if same and index not in self.taken:
+                self.taken.add(index)
+                return index
+        return None
+
+
 class RunBuilder:
     """Collects the rounds and messages of one run; linear in what it is given.
 
@@ -143,8 +194,8 @@ class RunBuilder:
         self._messages: dict[str, Message] = {}
         self._key_by_message: dict[tuple[Any, ...], str] = {}
         self._new_in_round: dict[int, int] = {}
-        self._calls_by_id: dict[str, tuple[_RoundDraft, int]] = {}
-        self._rounds_by_text: dict[str, _RoundDraft] = {}
+        self._calls_by_id: dict[str, list[tuple[_RoundDraft, int]]] = {}
+        self._rounds_by_reply: dict[Any, list[_RoundDraft]] = {}
         self._results_by_content: dict[tuple[str, str], tuple[_RoundDraft, int]] = {}
         self._unanswered: list[tuple[_RoundDraft, int]] = []
         self._grown: list[Placed] = []
@@ -204,15 +255,17 @@ class RunBuilder:
         if continues and self._rounds:
             self._asked = [*self._last_asked[1], self._reply_key(self._rounds[-1])]
         self._asked_number = number or self.last_number + 1
-        for turn in turns:
+        given = list(turns)
+        history = _History(given)
+        for turn in given:
             if isinstance(turn, Message):
                 self._messages.setdefault(turn.key, turn)
                 self._asked.append(turn.key)
                 continue
             for answer in turn.answers:
-                self._asked.append(self._take_answer(answer, asked=True))
+                self._asked.append(self._earlier_answer(answer, history))
             if turn.reply is not None:
-                self._asked.append(self._earlier_reply(turn))
+                self._asked.append(self._earlier_reply(turn, history))
             elif turn.text or turn.opaque or not turn.answers:
                 self._asked.append(self._message(turn))
 
@@ -230,6 +283,38 @@ class RunBuilder:
             self._set_result(*place, answer, how)
         elif self._rounds:
             self._rounds[-1].orphans.append(Orphan(answer.call_id, answer.content))
+
+    def open_call(self, call_id: str, name: str, args: str) -> CallDraft | None:
+        """The call that a tool execution answers: by id, else of the last round by name and
+        arguments.
+
+        An execution may be told twice, by its span and by the next request, so that a call that was
+        answered is found by its id all the same.
+        """
+        if call_id and call_id in self._calls_by_id:
+            draft, index = self._calls_by_id[call_id][-1]
+            return draft.reply.calls[index]
+        calls = [draft.reply.calls[index] for draft, index in self._unanswered]
+        named = [call for call in calls if call.name == name and not (call_id and call.id)]
+        return next((c for c in named if same_args(c.args, args)), named[0] if named else None)
+
+    def add_call(self, call: CallDraft) -> None:
+        """Take a call of the last round that its reply does not show."""
+        draft = self._rounds[-1]
+        place = (draft, len(draft.reply.calls))
+        draft.reply.calls.append(call)
+        self._unanswered.append(place)
+        if call.id:
+            self._calls_by_id.setdefault(call.id, []).append(place)
+
+    def answer_call(self, call: CallDraft, answer: Answer) -> None:
+        """Take what is known of a call's execution; a result that is there stays."""
+        call.duration_ms = answer.duration_ms if call.duration_ms is None else call.duration_ms
+        call.is_error = answer.is_error if call.is_error is None else call.is_error
+        for place in self._unanswered:
+            if place[0].reply.calls[place[1]] is call:
+                self._set_result(*place, answer, "id" if answer.call_id else "name")
+                return
 
     def build(self, run_id: str, **fields: Any) -> RunRecord:
         """The finished run, with notes on what its format does not carry.
@@ -270,12 +355,12 @@ class RunBuilder:
     def _start_round(self, reply: Reply, number: int) -> None:
         draft = _RoundDraft(number, reply, self._next_input(number))
         self._rounds.append(draft)
-        if reply.text and not reply.calls:
-            self._rounds_by_text[reply.text] = draft
+        for mark in _reply_marks(reply):
+            self._rounds_by_reply.setdefault(mark, []).append(draft)
         self._unanswered = []
         for index, call in enumerate(reply.calls):
             if call.id:
-                self._calls_by_id[call.id] = (draft, index)
+                self._calls_by_id.setdefault(call.id, []).append((draft, index))
             if call.result is None:
                 self._unanswered.append((draft, index))
             else:
@@ -332,43 +417,79 @@ class RunBuilder:
             self._messages[key] = Message(key, "tool", name=call.name, result_of=place)
         return key
 
-    def _earlier_reply(self, turn: Turn) -> str:
-        """The key of a reply within a request: the round it came from, where it says the same."""
+    def _earlier_reply(self, turn: Turn, history: _History) -> str:
+        """The key of a reply within a request: the round it came from, where it says the same.
+
+        Of rounds that said the same, the last one is meant by the last such reply in the request.
+        """
         reply = turn.reply
         assert reply is not None
-        draft = self._rounds_by_text.get(reply.text) if not reply.calls else None
-        if reply.calls and (found := self._calls_by_id.get(reply.calls[0].id)):
-            draft = found[0]
-        if draft is None and reply.calls and not reply.calls[0].id and self._rounds:
-            draft = next((d for d in reversed(self._rounds) if _same_reply(d.reply, reply)), None)
-        if draft is not None and _same_reply(draft.reply, reply):
-            return self._reply_key(draft)
+        waiting = history.pass_reply(reply)
+        found = None
+        for mark, left in zip(_reply_marks(reply), waiting, strict=True):
+            drafts = self._rounds_by_reply.get(mark, [])
+            aligned = drafts[max(0, len(drafts) - 1 - left)] if drafts else None
+            if found is None and aligned is not None and _same_args(aligned.reply, reply):
+                found = aligned
+        history.draft, history.taken = found, set()
+        if found is not None:
+            return self._reply_key(found)
         parts = [tool_call_part(call.id, call.name, call.args) for call in reply.calls]
         return self._message(
             Turn("assistant", reply.text, turn.name, opaque=[*parts, *_shown(reply.opaque)])
         )
 
-    def _take_answer(self, answer: Answer, *, asked: bool = False) -> str:
-        """Join an answer to its call and give its message key."""
+    def _take_answer(self, answer: Answer) -> str:
+        """Join an answer of a growing list to its call and give its message key."""
         place, how = self._find_call(answer)
         if place is not None:
-            draft, index = place
-            call = draft.reply.calls[index]
-            if call.result is None:
-                self._set_result(draft, index, answer, how)
-            if call.result == answer.content:
-                return self._result_key(draft, index, call)
-        elif asked and not answer.call_id:
-            known = self._results_by_content.get((answer.name, answer.content))
-            if known is not None:
-                return self._result_key(*known, known[0].reply.calls[known[1]])
-        elif not asked and self._rounds:
-            self._rounds[-1].orphans.append(Orphan(answer.call_id, answer.content))
+            return self._join(place, answer, how)
+        if not self._rounds:
+            self.note(NO_REPLY)
+            self._start_round(Reply(stop=Stop.UNKNOWN), 1)
+        self._rounds[-1].orphans.append(Orphan(answer.call_id, answer.content))
+        return self._message(Turn("tool", answer.content, answer.name), answer.call_id)
+
+    def _earlier_answer(self, answer: Answer, history: _History) -> str:
+        """The key of an answer within a request: of the reply before it, where that is a round's.
+
+        Else by its id; some services use ids again, so that the last answer in a request belongs
+        to the last call of that id. Without an id, an answer after the last reply answers an open
+        call.
+        """
+        waiting = history.pass_answer(answer.call_id)
+        if (index := history.call_answered_by(answer)) is not None and history.draft:
+            how = "id" if answer.call_id else "name" if answer.name else "order"
+            return self._join((history.draft, index), answer, how)
+        places = self._calls_by_id.get(answer.call_id, []) if answer.call_id else []
+        if waiting < len(places):
+            return self._join(places[-1 - waiting], answer, "id")
+        if history.at_the_end and not places:
+            place, how = self._find_call(answer)
+            if place is not None:
+                return self._join(place, answer, how)
+        known = self._results_by_content.get((answer.name, answer.content))
+        if known is not None and not answer.call_id:
+            return self._result_key(*known, known[0].reply.calls[known[1]])
+        return self._message(Turn("tool", answer.content, answer.name), answer.call_id)
+
+    def _join(self, place: tuple[_RoundDraft, int], answer: Answer, how: str) -> str:
+        """Answer a call that has no result yet; the message's key, of the result where it says the
+        same.
+        """
+        draft, index = place
+        call = draft.reply.calls[index]
+        if call.result is None:
+            self._set_result(draft, index, answer, how)
+        if call.result == answer.content:
+            return self._result_key(draft, index, call)
         return self._message(Turn("tool", answer.content, answer.name), answer.call_id)
 
     def _find_call(self, answer: Answer) -> tuple[tuple[_RoundDraft, int] | None, str]:
-        if answer.call_id and answer.call_id in self._calls_by_id:
-            return self._calls_by_id[answer.call_id], "id"
+        if answer.call_id and (places := self._calls_by_id.get(answer.call_id)):
+            newest = [p for p in places if p[0] is places[-1][0]]
+            open_ = [p for p in newest if p[0].reply.calls[p[1]].result is None]
+            return (open_ or newest)[0], "id"
         open_calls = [
             place
             for place in self._unanswered
@@ -417,15 +538,15 @@ def mcp_flag(content: str) -> bool | None:
     return flag if isinstance(flag, bool) else None
 
 
-def _same_reply(left: Reply, right: Reply) -> bool:
-    return (
-        left.text == right.text
-        and len(left.calls) == len(right.calls)
-        and all(
-            a.name == b.name and a.id == b.id and same_args(a.args, b.args)
-            for a, b in zip(left.calls, right.calls, strict=True)
-        )
-    )
+def _reply_marks(reply: Reply) -> tuple[Any, Any]:
+    """What replies that say the same have in common: with the arguments as written, and without."""
+    calls = reply.calls
+    exact = (reply.text, tuple((call.id, call.name, call.args) for call in calls))
+    return exact, (reply.text, tuple((call.id, call.name) for call in calls))
+
+
+def _same_args(left: Reply, right: Reply) -> bool:
+    return all(same_args(a.args, b.args) for a, b in zip(left.calls, right.calls, strict=True))
 
 
 def _frozen(draft: _RoundDraft) -> Round:

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 import codecs
-import mmap
-import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
-import zstandard
-
+from transcripts.importers import archives
+from transcripts.importers.archives import Content
 from transcripts.importers.base import Document, ImportProblem, UnreadableError
 from transcripts.importers.parsing import Parsed, ParseError, parse
 
-Content = bytes | bytearray | mmap.mmap
-
-# A file that unpacks to more than this is refused: it is larger than any delivery may be.
-MAX_UNPACKED = 2 * 1024**3
-# Repeated history packs 100 to 400 times smaller; a bomb packs 1,000 times and more.
-MAX_RATIO = 1000
-_RATIO_FROM = 64 * 1024**2
 _STEP = 1024**2
-# As much as `zstd --long=27` writes; more would let a small file ask for gigabytes.
-_MAX_WINDOW = 2**27
-
-_GZIP = b"\x1f\x8b"
-_ZSTD = b"\x28\xb5\x2f\xfd"
+_INSPECT_HEADER = "header.json"
+_INSPECT_START = "_journal/start.json"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read_documents(content: Content) -> Iterator[Document | ImportProblem]:
     """Read each JSON value of `content`, and say of each line that cannot be read where it breaks.
 
-    Takes JSON and JSONL, plain or packed with gzip or zstd. Raises UnreadableError before the first
-    document when nothing can be read at all.
+    Takes JSON and JSONL, plain or packed with gzip or zstd, and Inspect's zip files. Raises
+    UnreadableError before the first document when nothing can be read at all.
     """
-    plain = _decoded(_unpacked(content))
+    if archives.is_zip(content):
+        return _inspect_members(archives.Zip(content))
+    plain = _decoded(archives.unpacked(content))
     start, line = _first_content(plain)
     end = plain.find(b"\n", start)
     if end < 0 or not _more_content(plain, end):
@@ -53,79 +43,6 @@ class _BrokenError(Exception):
         self.problem = problem
 
 
-@dataclass(slots=True)
-class _Counter:
-    """Watches how much an archive unpacks to."""
-
-    packed: int
-    unpacked: int = 0
-
-    def add(self, count: int) -> None:
-        self.unpacked += count
-        if self.unpacked > MAX_UNPACKED:
-            raise _unreadable(f"unpacks to more than {MAX_UNPACKED // 1024**2} MB")
-        if self.unpacked > _RATIO_FROM and self.unpacked > self.packed * MAX_RATIO:
-            raise _unreadable(
-                f"unpacks to more than {MAX_RATIO} times its size, which no transcript does"
-            )
-
-
-def _unreadable(error: str) -> UnreadableError:
-    return UnreadableError(ImportProblem(error))
-
-
-def _unpacked(content: Content) -> Content:
-    head = bytes(content[:4])
-    if head.startswith(_GZIP):
-        return b"".join(_gunzip(content))
-    if head == _ZSTD:
-        return b"".join(_unzstd(content))
-    return content
-
-
-def _gunzip(content: Content) -> Iterator[bytes]:
-    counter = _Counter(len(content))
-    at = 0
-    while at < len(content):
-        stream = zlib.decompressobj(wbits=31)
-        while not stream.eof:
-            step = bytes(content[at : at + _STEP])
-            if not step and not stream.unconsumed_tail:
-                raise _unreadable(f"the gzip content breaks off at byte {len(content)}")
-            try:
-                out = stream.decompress(stream.unconsumed_tail + step, _STEP)
-            except zlib.error as error:
-                raise _unreadable(f"the gzip content is damaged near byte {at}: {error}") from None
-            at += len(step)
-            counter.add(len(out))
-            yield out
-        at -= len(stream.unused_data)
-        # Files padded to a block size end in zero bytes.
-        if not bytes(content[at : at + _STEP]).strip(b"\0"):
-            return
-
-
-def _unzstd(content: Content) -> Iterator[bytes]:
-    counter = _Counter(len(content))
-    at = 0
-    while at < len(content):
-        stream = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW).decompressobj()
-        while not stream.eof:
-            # Small steps: a block of four bytes can unpack to 128 KB, and one step is never cut
-            # short.
-            step = bytes(content[at : at + 512])
-            if not step:
-                raise _unreadable(f"the zstd content breaks off at byte {len(content)}")
-            try:
-                out = stream.decompress(step)
-            except zstandard.ZstdError as error:
-                raise _unreadable(f"the zstd content is damaged near byte {at}: {error}") from None
-            at += len(step)
-            counter.add(len(out))
-            yield out
-        at -= len(stream.unused_data)
-
-
 def _decoded(content: Content) -> Content:
     """The content as UTF-8; what Windows shells write as UTF-16 is turned into it."""
     head = bytes(content[:2])
@@ -134,7 +51,28 @@ def _decoded(content: Content) -> Content:
     try:
         return bytes(content).decode("utf-16").encode()
     except UnicodeError as error:
-        raise _unreadable(f"is marked as UTF-16 and is not: {error}") from None
+        raise archives.unreadable(f"is marked as UTF-16 and is not: {error}") from None
+
+
+def is_inspect(names: list[str]) -> bool:
+    """Whether the members of a zip file are those of an Inspect log."""
+    return _INSPECT_HEADER in names or _INSPECT_START in names
+
+
+def _inspect_members(archive: archives.Zip) -> Iterator[Document | ImportProblem]:
+    """The header of an Inspect log, or what it started with where it was cut off, then its
+    samples.
+    """
+    names = archive.names
+    header = _INSPECT_HEADER if _INSPECT_HEADER in names else _INSPECT_START
+    samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
+    for name in [header, *samples]:
+        try:
+            yield _document(_whole(archive.read(name), 0, 1), None)
+        except UnreadableError as error:
+            if name == header:
+                raise
+            yield replace(error.problem, error=f"in {name[:200]}: {error.problem.error}")
 
 
 def _first_content(content: Content) -> tuple[int, int]:
@@ -148,7 +86,7 @@ def _first_content(content: Content) -> tuple[int, int]:
         if stripped:
             return start + len(step) - len(stripped), line
         start += len(step)
-    raise _unreadable("there is no content")
+    raise archives.unreadable("there is no content")
 
 
 def _more_content(content: Content, at: int) -> bool:

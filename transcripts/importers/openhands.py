@@ -93,7 +93,7 @@ class _Events:
         self.version = ""
         self._response = ""
         self._call_ids: dict[Any, str] = {}
-        self._pending: tuple[Turn, list[Answer]] | None = None
+        self._used_ids: set[str] = set()
         self._last_id = ""
 
     def take(self, event: dict[str, Any]) -> None:
@@ -126,15 +126,23 @@ class _Events:
         if action == "message":
             reply.text = as_text(args.get("content")) or reply.text
         else:
-            call_id = f"{call_id or action}@{as_name(event.get('id')) or self.builder.last_number}"
+            call_id = call_id or action
+            if call_id in self._used_ids:
+                # Some models use one id for all their calls.
+                call_id = f"{call_id}@{as_name(event.get('id')) or self.builder.last_number}"
             shown = {key: found for key, found in args.items() if key not in _NOT_ARGS}
             name = as_name(metadata.get("function_name")) or action
             call = CallDraft(name, _arguments(response, metadata) or args_text(shown), call_id)
+            self._used_ids.add(call_id)
             self._call_ids[event.get("id")] = self._last_id = call_id
             reply.calls.append(call)
         response_id = as_name(response.get("id"))
-        self.builder.add(Turn("assistant", reply=reply))
+        if response_id and response_id == self._response:
+            for call in reply.calls:
+                self.builder.add_call(call)
+            return
         self._response = response_id
+        self.builder.add(Turn("assistant", reply=reply))
 
     def _reply(
         self, event: dict[str, Any], response: dict[str, Any], args: dict[str, Any]

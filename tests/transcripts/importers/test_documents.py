@@ -6,7 +6,7 @@ import json
 import pytest
 import zstandard
 
-from transcripts.importers import ImportProblem, UnreadableError, documents, read_runs
+from transcripts.importers import ImportProblem, UnreadableError, archives, read_runs
 from transcripts.importers.parsing import MAX_DEPTH
 
 ROUND = b'{"round":1,"stop":"stop"}'
@@ -120,7 +120,7 @@ def test_refuses_a_bomb_before_it_is_unpacked(pack):
 
 
 def test_refuses_what_unpacks_to_too_much(monkeypatch):
-    monkeypatch.setattr(documents, "MAX_UNPACKED", 10)
+    monkeypatch.setattr(archives, "MAX_UNPACKED", 10)
 
     with pytest.raises(UnreadableError, match="unpacks to more than"):
         read(gzip.compress(RUN))

@@ -191,7 +191,8 @@ def _is_message(message: Any) -> bool:
 
 def _read_calls(message: dict[str, Any]) -> list[CallDraft]:
     calls = []
-    for entry in as_list(message.get("tool_calls")):
+    extra = as_dict(message.get("additional_kwargs"))
+    for entry in as_list(message.get("tool_calls") or extra.get("tool_calls")):
         body = as_dict(entry)
         inner = as_dict(body.get("function") or body.get("custom") or body)
         args = inner.get("arguments", inner.get("input", inner.get("args")))
