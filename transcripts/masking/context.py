@@ -39,6 +39,8 @@ LINE_START: Final = re.compile(
     r"(?:^|[\n\r])[ \t]*(?:[-+>$#] )?(?:export |set |setx |env |SET |- |ENV |ARG )?[ \t]*[\"']?$"
 )
 MORE_PAIRS: Final = re.compile(r"[&;,]\s*[\w.\-]+\s?[=:]|\s[\w.\-]+=")
+# Before a string in Python and its like: f"", rb"".
+PREFIX: Final = re.compile(r"(?i)[rbfu]{1,2}(?=[\"'])")
 CLOSERS: Final = {'"': '"', "'": "'"}
 QUOTED_AT_MOST: Final = 4096
 TRAILING: Final = ".,;:!?)]}>\\"
@@ -127,6 +129,9 @@ def _value(
     text: str, folded: bytes, at: int, name_start: int, found: Any
 ) -> tuple[int, int, bool] | None:
     """Where the value at `at` stands, and whether in quotes; else to its line's end."""
+    prefix = PREFIX.match(text, at)
+    if prefix:
+        at = prefix.end()
     opener = chr(folded[at]) if at < len(folded) else ""
     if opener in CLOSERS:
         close = folded.find(opener.encode(), at + 1, at + 1 + QUOTED_AT_MOST)

@@ -11,15 +11,14 @@ import re
 import threading
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 from transcripts.masking.budget import Budget
 from transcripts.masking.errors import MaskingError, OutOfTimeError
 from transcripts.masking.spans import Hit, Rank
+from transcripts.masking.values import is_stand_in
 
-ENGINE_VERSION: Final = version("kingfisher-secret-scanner")
 RULES: Final = Path(__file__).parent / "rules" / "engine.yml"
 # Where the compiled rules are kept: they hold no content, only rules.
 CACHE_VARIABLE: Final = "AGENTDESK_RULE_CACHE"
@@ -97,6 +96,8 @@ def _scan_once(text: bytes, budget: Budget) -> Iterator[Hit]:
         place = finding.location
         rule = finding.rule_id
         start, end = place["start_offset"], place["end_offset"]
+        if "generic" in rule and is_stand_in(text[start:end].decode("ascii")):
+            continue
         yield Hit(start, end, rule, family_of(rule), Rank.FORMAT)
 
 

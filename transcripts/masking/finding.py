@@ -30,7 +30,7 @@ OVERLAP: Final = 8 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a search in one text goes by: its time, the project's choices, the run's known values."""
+    """What a search in one text goes by: its time, the project's choices, known values."""
 
     budget: Budget
     options: Options = DEFAULT
@@ -74,7 +74,7 @@ def _through_views(text: str, search: Search, *, deep: bool = True) -> list[Hit]
     views: list[View] = []
     reading = text
     for _ in range(DEPTH):
-        view = decoded(reading)
+        view = decoded(reading, search.budget.check)
         if view is None:
             break
         search.budget.check()

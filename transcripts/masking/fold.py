@@ -33,7 +33,7 @@ codecs.register_error("agentdesk.plainly", _plainly)
 
 
 def fold(text: str) -> bytes:
-    """`text` with one Latin-1 byte a character; what Latin-1 lacks becomes its plain form or `?`."""
+    """`text` with one Latin-1 byte a character; what Latin-1 lacks becomes plain or `?`."""
     return text.encode("latin-1", "agentdesk.plainly").translate(PLAIN_BYTES)
 
 
@@ -46,7 +46,7 @@ def ascii_copy(text: str) -> bytes:
 
 
 def pattern(source: str) -> Any:
-    """`source` compiled for folded text, without case. Raises `re2.error` if re2 does not take it."""
+    """`source` compiled for folded text, without case. Raises `re2.error` if it is no pattern."""
     return compiled(source.encode("latin-1"), ignore_case=True)
 
 

@@ -51,7 +51,7 @@ class KnownValues:
         return len(self._plain)
 
     def may_be_in(self, text: str) -> bool:
-        """Whether a value that this call learned may stand in `text`, in any of its written forms."""
+        """Whether a value that this call learned may stand in `text`, however written."""
         return bool(self._plain) and self._forms().search(fold(text)) is not None
 
     def hits(self, text: str, folded: bytes) -> Iterator[Hit]:

@@ -18,27 +18,29 @@ CARD_LENGTHS: Final = {
     "5": (16,),
     "6": (16, 17, 18, 19),
 }
-# First digits of the issuers: Visa, Mastercard, American Express, Diners, Discover, UnionPay, JCB, Maestro.
+# First digits of Visa, Mastercard, American Express, Diners, Discover, UnionPay, JCB, Maestro.
 ISSUER: Final = re.compile(
-    r"^(?:4|5[1-5]|2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|3[47]|30[0-5]|3[689]|6011|64[4-9]|65|62|35(?:2[89]|[3-8])"
-    r"|50[0-9]{2}|5[6-8]|6(?:304|759|76[1-3]))"
+    r"^(?:4|5[1-5]|2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|3[47]|30[0-5]|3[689]|6011|64[4-9]|65|62"
+    r"|35(?:2[89]|[3-8])|50[0-9]{2}|5[6-8]|6(?:304|759|76[1-3]))"
 )
-GROUPED: Final = re.compile(
-    r"^(?:\d+|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5}|\d{4}([ -])\d{4}\3\d{4}\3\d{4}\3\d{3})$"
-)
+GROUPED: Final = re.compile(r"^(?:\d+|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})$")
 IBAN: Final = pattern(r"\b([a-z]{2}\d{2}(?:[ ]?[a-z0-9]{4}){2,7}(?:[ ]?[a-z0-9]{1,4})?)\b")
+# Whole length of an account number by country (ISO 13616 registry).
 IBAN_LENGTHS: Final = {
-    "AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BR": 29, "BY": 28,
-    "CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18,
-    "FO": 18, "FR": 27, "GB": 22, "GE": 22, "GI": 23, "GL": 18, "GR": 27, "GT": 28, "HR": 21, "HU": 28, "IE": 22,
-    "IL": 23, "IQ": 23, "IS": 26, "IT": 27, "JO": 30, "KW": 30, "KZ": 20, "LB": 28, "LC": 32, "LI": 21, "LT": 20,
-    "LU": 20, "LV": 21, "LY": 25, "MC": 27, "MD": 24, "ME": 22, "MK": 19, "MR": 27, "MT": 31, "MU": 30, "NL": 18,
-    "NO": 15, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22, "SA": 24, "SC": 31, "SE": 24,
-    "SI": 19, "SK": 24, "SM": 27, "ST": 25, "SV": 28, "TL": 23, "TN": 24, "TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20,
+    "AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22,
+    "BR": 29, "BY": 28, "CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DK": 18, "DO": 28,
+    "EE": 20, "EG": 29, "ES": 24, "FI": 18, "FO": 18, "FR": 27, "GB": 22, "GE": 22, "GI": 23,
+    "GL": 18, "GR": 27, "GT": 28, "HR": 21, "HU": 28, "IE": 22, "IL": 23, "IQ": 23, "IS": 26,
+    "IT": 27, "JO": 30, "KW": 30, "KZ": 20, "LB": 28, "LC": 32, "LI": 21, "LT": 20, "LU": 20,
+    "LV": 21, "LY": 25, "MC": 27, "MD": 24, "ME": 22, "MK": 19, "MR": 27, "MT": 31, "MU": 30,
+    "NL": 18, "NO": 15, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22,
+    "SA": 24, "SC": 31, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "ST": 25, "SV": 28, "TL": 23,
+    "TN": 24, "TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20,
 }  # fmt: skip
 EMAIL: Final = pattern(r"\b([a-z0-9._%+\-]{1,64}@[a-z0-9](?:[a-z0-9\-]{0,62}\.)+[a-z]{2,24})\b")
 PHONE: Final = pattern(
-    r"(?:^|[\s(:;,\"'>])((?:\+|00)[1-9][\d ()/.\-]{6,20}\d|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4})\b"
+    r"(?:^|[\s(:;,\"'>])((?:\+|00)[1-9][\d ()/.\-]{6,20}\d|\(\d{3}\) ?\d{3}-\d{4}"
+    r"|\d{3}-\d{3}-\d{4})\b"
 )
 
 
@@ -57,15 +59,18 @@ def number_hits(folded: bytes, options: Options) -> Iterator[Hit]:
 
 
 def is_card(value: str) -> bool:
-    """Whether `value` is a card number: an issuer's first digits, its length, grouping and Luhn digit."""
+    """Whether `value` is a card number: issuer, length, grouping and Luhn digit."""
     if not GROUPED.match(value):
         return False
     digits = re.sub(r"[ -]", "", value)
     if len(digits) not in CARD_LENGTHS[digits[0]] or not ISSUER.match(digits):
         return False
-    if len(set(digits)) < 3:
-        return False
     return luhn(digits)
+
+
+def is_phone(value: str) -> bool:
+    """Whether `value` has as many digits as a phone number may have (ITU-T E.164)."""
+    return 7 <= sum(map(str.isdigit, value)) <= 15
 
 
 def luhn(digits: str) -> bool:

@@ -17,6 +17,8 @@ BODY: Final = re.compile(
 )
 # Longest block in characters: an RSA key of 16,384 bits, escaped twice.
 LONGEST: Final = 32_768
+# Without a run of it there is no key: source code names the first and last lines, too.
+MATERIAL: Final = re.compile(r"[A-Za-z0-9+/=]{16}")
 PUTTY: Final = re.compile(r"Private-Lines: \d{1,4}\s+((?:[A-Za-z0-9+/=]{20,100}\s*)+)")
 
 
@@ -38,7 +40,8 @@ def private_keys(text: str) -> Iterator[Hit]:
             at = body.end() if body else found.end()
             if following is not None:
                 at = min(at, following.start())
-        yield Hit(start, at, "private-key-block", "private-key", Rank.WHOLE)
+        if MATERIAL.search(text, found.end(), at):
+            yield Hit(start, at, "private-key-block", "private-key", Rank.WHOLE)
     if "Private-Lines" in text:
         for block in PUTTY.finditer(text):
             yield Hit(*block.span(1), "putty-private-key", "private-key", Rank.WHOLE)

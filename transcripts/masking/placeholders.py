@@ -53,7 +53,7 @@ class RunKey:
 
 
 def hidden(text: str) -> str:
-    """`text` with each placeholder as a bracketed stand-in of its length, whose words tell no rule."""
+    """`text` with each placeholder as a stand-in of its length, whose words tell no rule."""
     if "[SECRET:" not in text:
         return text
     return PLACEHOLDER.sub(lambda found: f"[{'X' * (len(found.group()) - 2)}]", text)

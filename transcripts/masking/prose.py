@@ -25,25 +25,30 @@ QUOTES: Final = "\"'"
 NUMBER: Final = re.compile(
     r"[#*]?\d{4,12}(?:[#*]|\b)(?![.,:/-]\d)|\d{2,4}(?:[ -]\d{2,4}){1,4}(?![\w-]|[.,:]\d)"
 )
+# What may stand between a noun and its secret where no word links them.
+GAP: Final = re.compile(r"(?:\s?[:=]\s|\s)\s?[\"'(\[]{0,2}(?=\S)")
 # One signs in with a browser, too: "Chrome138" is a word with a number, "Alpine.2219" is not.
 ODD: Final = re.compile(r"(?=\S*(?:[!@#$%^&*?._~§-]\S|\d[A-Za-z]|\d[!?]))")
 GROUPS: Final = re.compile(r"(?:[A-Z0-9]{4,8}-){1,9}[A-Z0-9]{4,8}(?![\w-])")
-# What has letters and digits and is no password: versions, dates, amounts, tickets, files, addresses.
+# What has letters and digits and is no password: versions, dates, amounts, files, addresses, code.
 OTHER: Final = re.compile(
     r"""(?x) ^(?:
-      v?\d+(?:[.:]\d+)+[a-z]? | \d{1,4}[-/.]\d{1,2}[-/.]\d{1,4} | [-+]?\d+(?:[.,]\d+)?[a-zA-Z%°€$]{1,6}
-    | [$€£]\d.* | 0x[0-9a-fA-F]+ | .*[/\\].*[/\\].* | [a-z]+://.* | .*@[\w-]+\.\w.*
-    | [\w-]+\.(?:py|js|ts|txt|md|json|ya?ml|csv|xml|html?|exe|dll|log|sh|ps1|pdf|docx?|xlsx?|zip|cfg|ini|pem)
+      v?\d+(?:[.:]\d+)+[a-z]? | \d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}
+    | [-+]?\d+(?:[.,]\d+)?[a-zA-Z%°€$]{1,6} | [$€£]\d.* | 0x[0-9a-fA-F]+
+    | .*[/\\].*[/\\].* | [a-z]+://.* | .*@[\w-]+\.\w.*
+    | [\w-]+\.(?:py|js|ts|txt|md|json|ya?ml|csv|xml|html?|exe|dll|log|sh|ps1|pdf|docx?|xlsx?|zip
+      |cfg|ini|pem)
     | (?:\d{1,3}\.){3}\d{1,3}.* | \w+\(.* | .*\)$ | \d+(?:st|nd|rd|th|x|k|m|g)?
     | [a-z]+(?:\.[a-z]+)+\d* | [+\d][\d\s().+-]+ | \*.* | [a-z]+\d?[a-z]+_[a-z_]+\d?
-    | [-+*/=<>!&|^%]+.* | .*[=:]$
-    | (?i:mfa|2fa|wpa\d?\w*|o(?:ffice)?365|md5|sha-?\d+|base64|utf-?8|oauth2?|http/?[\d.]*|ipv[46]|win(?:dows)?\d+
-      |h26\d|s3|ec2|k8s|x509|log4j|tls1.*|aes-?\d+|python\d?|rsa\d+|p12|pkcs\d+|id\d+|user\d+)
+    | [-+*/=<>!&|^%~:]+.* | .*[=:]$ | \d+-[a-z]+ | [a-z]{2,8}-\d{1,2}
+    | (?:[A-Za-z_]\w*\.)+[A-Za-z_]+
+    | (?i:mfa|2fa|wpa\d?\w*|o(?:ffice)?365|md5|sha-?\d+|base64|utf-?8|oauth2?|http/?[\d.]*
+      |ipv[46]|win(?:dows)?\d+|h26\d|s3|ec2|k8s|x509|log4j|tls1.*|aes-?\d+|python\d?|rsa\d+
+      |p12|pkcs\#?\d+|id\d+|user\d+)
     ) $"""
 )
 DATE: Final = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d$")
 TICKET: Final = re.compile(r"^[A-Z]{1,10}[-_]?\d+$")
-INNER_SYMBOL: Final = re.compile(r"[!@#$%^&*?+=~§.]|(?<=\w)[-_](?=\w)")
 STRONG_SYMBOL: Final = re.compile(r"[!@#$%^&*?§~]")
 
 
@@ -75,13 +80,14 @@ def _words() -> _Words:
         noun=pattern(rf"\b(?:{any_of('nouns')})\b"),
         number_noun=pattern(rf"\b(?:{any_of('number_nouns')})\b"),
         link=re.compile(
-            rf"(?i)(?:(?<!\w)(?:{any_of('links')})(?!\w)(?:\s(?:{any_of('adverbs')})(?!\w))?\s?:?|[:=(>])"
+            rf"(?i)(?:(?<!\w)(?:{any_of('links')})(?!\w)(?:\s(?:{any_of('adverbs')})(?!\w))?\s?:?|[:=](?=\s|[\"'])|(?<=\s)[(>])"
             rf"\s{{0,3}}{opening}(?=\S)"
         ),
         change_link=re.compile(rf"(?i)(?<!\w)(?:{any_of('change_links')})\s{{1,2}}{opening}(?=\S)"),
         change_word=re.compile(rf"(?i)(?<![^\W_])(?:{any_of('change_words')})"),
         sign_in=pattern(
-            rf"\b(?:{any_of('sign_in')})\b[^.!?\n]{{0,50}}?\b(?:{any_of('with_words')})\s{{1,2}}{opening}"
+            rf"\b(?:{any_of('sign_in')})\b[^.!?\n]{{0,50}}?"
+            rf"\b(?:{any_of('with_words')})\s{{1,2}}{opening}"
         ),
         pair=pattern(
             rf"""\b(?:{any_of("account_words")})(?:\s(?:is|are|were|ist|sind|lauten|est|sont|es|son|zijn|sono|s[aã]o))?"""
@@ -126,9 +132,11 @@ def _after_noun(text: str, start: int, end: int, words: _Words, *, numeric: bool
     last = stop.start() if stop else min(len(text), end + REACH)
     if last <= end:
         return
-    gap = re.compile(r"\s{1,2}[\"'(\[]{0,2}(?=\S)").match(text, end)
-    if gap:
+    gap = GAP.match(text, end)
+    if gap and gap.group().strip(" \t\"'([") == "":
         yield from _numbers_or_words(text, gap.end(), "noun-then-secret", numeric, least=3)
+    elif gap:
+        yield from _numbers_or_words(text, gap.end(), "said-to-be", numeric, least=2)
     for link in words.link.finditer(text, end, last):
         found = list(_numbers_or_words(text, link.end(), "said-to-be", numeric, least=2))
         if found:
@@ -149,12 +157,12 @@ def _numbers_or_words(text: str, at: int, rule: str, numeric: bool, *, least: in
 
 
 def _candidate(text: str, at: int, rule: str, *, least: int) -> Iterator[Hit]:
-    """The word at `at` if it looks like a password; `least` kinds of characters where nothing links."""
+    """The word at `at` if its `shape` is at least `least`, or the quoted words there."""
     opener = text[at - 1] if at else ""
     if opener in QUOTES and opener:
         close = text.find(opener, at, at + 80)
         value = text[at:close] if close > at else ""
-        if 4 <= len(value) and not SPEECH.search(value) and not is_stand_in(value):
+        if len(value) >= 4 and not SPEECH.search(value) and not is_stand_in(value):
             one_word = " " not in value and shape(value) >= 1 and not OTHER.match(value)
             if one_word or PASSPHRASE.fullmatch(value):
                 yield Hit(at, close, rule, "password", Rank.PROSE)
@@ -163,12 +171,14 @@ def _candidate(text: str, at: int, rule: str, *, least: int) -> Iterator[Hit]:
     if found is None:
         return
     value = found.group().rstrip(".,;:)]}")
+    if "[" in value or "(" in value:  # words of code
+        return
     if shape(value) >= least and not OTHER.match(value) and not is_stand_in(value):
         yield Hit(at, at + len(value), rule, "password", Rank.PROSE)
 
 
 def shape(value: str) -> int:
-    """How much `value` looks like a password: 0 a word, 1 odd, 2 letters with digits or signs, 3 more."""
+    """How much `value` looks like a password: 0 a word, 1 odd, 2 letters with digits, 3 more."""
     bare = value.rstrip("!?")
     if len(value) < 4 or not LETTER.search(value) or TICKET.match(value):
         return 0

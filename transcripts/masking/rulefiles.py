@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from transcripts.masking.engine import ENGINE_VERSION
 from transcripts.masking.fold import pattern
 
 FOLDER: Final = Path(__file__).parent / "rules"
@@ -17,7 +16,10 @@ FOLDER: Final = Path(__file__).parent / "rules"
 
 @dataclass(frozen=True, slots=True)
 class TextRule:
-    """One pattern rule. Without one of `needs` in a text its pattern need not be tried. `must` and `must_not` are texts that the tests try it on."""
+    """One pattern rule. Without one of `needs` in a text its pattern need not be tried.
+
+    `must` and `must_not` are texts that the tests try it on.
+    """
 
     id: str
     family: str
@@ -48,8 +50,10 @@ def text_rules(name: str) -> tuple[TextRule, ...]:
 @cache
 def rule_set() -> str:
     """The rule set's version: `1-kf1.5.0-8hex`; the end changes with any byte of a rule file."""
+    from kingfisher_sdk import __version__ as engine_version
+
     digest = hashlib.sha256()
     for path in sorted(FOLDER.iterdir()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     number = (FOLDER / "VERSION").read_text().strip()
-    return f"{number}-kf{ENGINE_VERSION}-{digest.hexdigest()[:8]}"
+    return f"{number}-kf{engine_version}-{digest.hexdigest()[:8]}"

@@ -20,6 +20,8 @@ STAND_IN: Final = re.compile(
     | (?:some|any|example|sample|dummy|fake|mock|placeholder|redacted|masked|hidden|removed|omitted
       |filtered|secret|obfuscated|censored|password|passwd|passwort|kennwort|pwd|token|key|apikey
       |api[-_]key|value|values|credentials?|user|username)(?:[-_\s:].*)?
+    | (?-i:[A-Z]+(?:_[A-Z]+)+) | pass | user:pass | \w+\? | \*+.*
+    | (?:[\w:/@.-]*\{\w+\})+[\w:/@.-]* | _[a-z_]+
     | null|none|nil|undefined|true|false|yes|no|on|off|empty|blank|void|n/?a|tbd|todo|unknown|unset
     | unchanged|string|str|text|int|integer|number|bool|boolean|object|array|bytes|any|optional
     | required|varchar.*|char.*
@@ -31,7 +33,7 @@ LOOK_UP: Final = re.compile(
     r"|params\[|request\.|self\.|this\.|args\.|\$\{|\{\{|%\(|\)s$"
 )
 IDENTIFIER: Final = re.compile(r"^[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*(?:[(\[].*)?$")
-PATH: Final = re.compile(r"^(?:[~.]{0,2}(?:/[a-z_.-]+)+/?|[A-Za-z]:\\[^\s]*)$")
+PATH: Final = re.compile(r"^(?:[~.]{0,2}(?:/[A-Za-z_.-]+)+/?|[A-Za-z]:\\[^\s]*)$")
 URL: Final = re.compile(r"^[a-z][a-z0-9+.-]*://[^@]*$", re.IGNORECASE)
 SPEECH: Final = re.compile(
     r"(?i)(?:^|\s)(?:is|are|was|were|be|must|should|will|cannot|can't|not|the|too|and|or|of|to|for|with|your|my|please|at"
@@ -64,6 +66,8 @@ def is_secret(value: str, strength: Strength, *, quoted: bool, numeric_ok: bool 
         return False
     if is_stand_in(value) or LOOK_UP.search(value) or PATH.match(value) or URL.match(value):
         return False
+    if not quoted and _is_code(value):
+        return False
     if strength == Strength.WEAK:
         return _looks_random(value) or (numeric_ok and bool(CODE_DIGITS.match(value)))
     if any(character.isspace() for character in value):
@@ -71,8 +75,16 @@ def is_secret(value: str, strength: Strength, *, quoted: bool, numeric_ok: bool 
     if quoted:
         return True
     if IDENTIFIER.match(value):
-        return bool(DIGIT.search(value)) and "(" not in value and "[" not in value
+        return bool(DIGIT.search(value))
     return bool(DIGIT.search(value) or len(value) >= 6)
+
+
+def _is_code(value: str) -> bool:
+    """Whether an unquoted value is an expression: a call, an index, a dotted name, a type."""
+    bare = value.rstrip("),:;]}")
+    if is_stand_in(bare) or value[0] in ":=!<>":
+        return True
+    return bool(IDENTIFIER.match(value)) and any(sign in value for sign in ".([")
 
 
 def _looks_random(value: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 # Zero-width, bidi, soft hyphen, variation selectors, tags, and other characters that show nothing.
@@ -28,7 +28,7 @@ ENCODED: Final = re.compile(
     r"|(?P<hex>(?:\\x[0-9a-fA-F]{2})+)"
     r"|(?P<escape>\\[nrtbf\"'/\\])"
 )
-# Where one may start. A search for one set of characters is many times faster than for the choices above.
+# Where one may start: a search for one set of characters is many times faster than the choices.
 MARKED: Final = re.compile(rf"[&%\\{INVISIBLE}]")
 # A cheap test in C that spares most texts the search above.
 MARKERS: Final = ("&", "%", "\\")
@@ -37,6 +37,8 @@ WRAP: Final = re.compile(r"(?<=[A-Za-z0-9_+/=-]{24})[ \t]*\r?\n[ \t>|]*(?=[A-Za-
 ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 # Doubly encoded text (escaped JSON in a URL) takes two readings; more are not seen in transcripts.
 DEPTH: Final = 2
+# After how many encoded pieces `decoded` says that it is at work.
+TICKED_EVERY: Final = 1024
 
 
 class Segment(NamedTuple):
@@ -86,14 +88,19 @@ class View:
         return places
 
 
-def decoded(text: str) -> View | None:
-    """The text with one layer of encodings undone, or None if there are none."""
+def decoded(text: str, tick: Callable[[], None] | None = None) -> View | None:
+    """The text with one layer of encodings undone, or None if there are none.
+
+    `tick` is called now and then, and may raise to give up.
+    """
     if text.isascii() and not any(marker in text for marker in MARKERS):
         return None
     pieces: list[str] = []
     segments: list[Segment] = []
     at = raw = 0
-    for start, end, plain in _encoded(text):
+    for count, (start, end, plain) in enumerate(_encoded(text)):
+        if tick is not None and count % TICKED_EVERY == 0:
+            tick()
         if start > raw:
             pieces.append(text[raw:start])
             segments.append(Segment(at, start - raw, raw, start - raw))
@@ -113,7 +120,7 @@ def decoded(text: str) -> View | None:
 
 
 def unwrapped(text: str) -> tuple[View, list[int]] | None:
-    """The text with long tokens joined over line breaks, and where the breaks were in it; or None."""
+    """The text with long tokens joined over line breaks, and where the breaks were; or None."""
     if "\n" not in text:
         return None
     pieces: list[str] = []

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from transcripts.masking import names
 from transcripts.masking.budget import Budget
+from transcripts.masking.jsonstrings import Under, decoded_string
 from transcripts.masking.names import Strength
 from transcripts.masking.options import DEFAULT, Options
 from transcripts.masking.spans import Hit, Rank
@@ -29,10 +30,8 @@ LEXEME: Final = re.compile(
     r'"(?P<string>[^"\\]*(?:\\.[^"\\]*)*)"|(?P<mark>[{}\[\]:,])|(?P<number>-?[0-9][0-9.eE+-]*)|[^\s"{}\[\]:,]+',
     re.DOTALL,
 )
-ESCAPE: Final = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.DOTALL)
 # Models write raw line ends into strings; that is no reason to lose the names beside the values.
 DECODER: Final = json.JSONDecoder(strict=False)
-SIMPLE: Final = {r"\n": "\n", r"\"": '"', r"\\": "\\", r"\t": "\t", r"\r": "\r", r"\/": "/"}
 # Members that hold the value of the name that is said outside: {"password": {"value": "…"}}.
 VALUE_NAMES: Final = frozenset(
     {"value", "val", "plain", "plaintext", "text", "content", "data", "new", "old", "current"}
@@ -179,7 +178,7 @@ def _is_json(text: str) -> bool:
 
 def _flatten(text: str, down: list[Segment], flat: _Flat, *, depth: int, outer: str) -> None:
     """Write the JSON `text` to `flat`; `down` maps its characters to the outermost text."""
-    under = _Under(down)
+    under = Under(down)
     frames = [_Frame(False, outer)]
     for count, lexeme in enumerate(LEXEME.finditer(text)):
         if count % CHECKED_EVERY == 0:
@@ -197,7 +196,7 @@ def _flatten(text: str, down: list[Segment], flat: _Flat, *, depth: int, outer: 
             elif mark == ",":
                 frame.member = None
         elif kind == "string":
-            plain, segments = _string(lexeme, under)
+            plain, segments = decoded_string(lexeme.group("string"), lexeme.start("string"), under)
             if frame.is_object and frame.member is None:
                 frame.member = plain
                 flat.copy(plain, segments)
@@ -302,73 +301,3 @@ def _write_joined(run: list[_Value], flat: _Flat) -> None:
         flat.copy(value.text, value.segments)
     flat.joined.append((start, flat.length))
     flat.write("\n")
-
-
-def _string(lexeme: re.Match[str], under: _Under) -> tuple[str, list[Segment]]:
-    """A JSON string decoded, with segments to the outermost text."""
-    body = lexeme.group("string")
-    offset = lexeme.start("string")
-    if "\\" not in body:
-        return body, under.put([Segment(0, len(body), offset, len(body))] if body else [])
-    pieces: list[str] = []
-    segments: list[Segment] = []
-    at = raw = 0
-    for found in ESCAPE.finditer(body):
-        start, end = found.span()
-        if start > raw:
-            segments.append(Segment(at, start - raw, offset + raw, start - raw))
-            pieces.append(body[raw:start])
-            at += start - raw
-        escape = found.group()
-        plain = SIMPLE.get(escape) or json.loads(f'"{escape}"')
-        segments.append(Segment(at, len(plain), offset + start, end - start))
-        pieces.append(plain)
-        at += len(plain)
-        raw = end
-    if raw < len(body):
-        segments.append(Segment(at, len(body) - raw, offset + raw, len(body) - raw))
-        pieces.append(body[raw:])
-    return "".join(pieces), under.put(segments)
-
-
-class _Under:
-    """What a JSON text is a view of: its characters' places in the outermost text."""
-
-    __slots__ = ("_down", "_same", "_starts")
-
-    def __init__(self, down: list[Segment]) -> None:
-        self._down = down
-        self._starts = [segment.start for segment in down]
-        self._same = len(down) == 1 and down[0].start == down[0].raw == 0
-
-    def put(self, segments: list[Segment]) -> list[Segment]:
-        """Segments to the JSON text as segments to the outermost text."""
-        if self._same:
-            return segments
-        result: list[Segment] = []
-        for start, length, low, raw_length in segments:
-            pieces = self._through(low, low + raw_length)
-            if length == raw_length:
-                shift = start - low
-                result += [Segment(p.start + shift, p.length, p.raw, p.raw_length) for p in pieces]
-            else:
-                first, last = pieces[0], pieces[-1]
-                reach = last.raw + last.raw_length - first.raw
-                result.append(Segment(start, length, first.raw, reach))
-        return result
-
-    def _through(self, low: int, high: int) -> list[Segment]:
-        """The parts that cover `[low, high)` of the JSON text."""
-        pieces: list[Segment] = []
-        index = max(0, bisect_right(self._starts, low) - 1)
-        while index < len(self._down) and self._starts[index] < high:
-            at, length, raw, raw_length = self._down[index]
-            index += 1
-            start, end = max(low, at), min(high, at + length)
-            if start >= end:
-                continue
-            if length == raw_length:
-                pieces.append(Segment(start, end - start, raw + start - at, end - start))
-            else:
-                pieces.append(Segment(start, end - start, raw, raw_length))
-        return pieces
