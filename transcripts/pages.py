@@ -7,15 +7,14 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 
-from transcripts.access import May, Reader
+from transcripts.access import May, Reader, memberships_of, reader_for
 from transcripts.audit import access_record
 from transcripts.choices import AccessAction, Role
-from transcripts.models import Membership, Run, User
+from transcripts.models import Run, User
 
 P = ParamSpec("P")
 ProjectView = Callable[Concatenate[HttpRequest, Reader, P], HttpResponse]
@@ -37,7 +36,11 @@ def project_page(what: May) -> Callable[[ProjectView[P]], Callable[..., HttpResp
         def guarded(
             request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs
         ) -> HttpResponse:
-            reader = _reader_or_404(request, slug)
+            # All memberships are fetched at once, for the project switcher.
+            memberships = memberships_of(cast(User, request.user))
+            reader = reader_for(cast(User, request.user), slug, memberships)
+            request.reader = reader  # type: ignore[attr-defined]
+            request.memberships = memberships  # type: ignore[attr-defined]
             reader.require(what)
             response = view(request, reader, *args, **kwargs)
             patch_vary_headers(response, ("HX-Request",))
@@ -59,41 +62,6 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "may_administer": reader is not None and reader.may(May.ADMINISTER),
         "role_label": Role(reader.role).label if reader else "",
     }
-
-
-def _reader_or_404(request: HttpRequest, slug: str) -> Reader:
-    """The signed-in person's membership; all of theirs are fetched at once, for the project
-    switcher.
-    """
-    user = cast(User, request.user)
-    memberships = list(
-        Membership.objects.filter(user=user).select_related("project").order_by("project__name")
-    )
-    for membership in memberships:
-        if membership.project.slug == slug:
-            reader = Reader(membership.project, user, membership.role, membership.restricted)
-            request.reader = reader  # type: ignore[attr-defined]
-            request.memberships = memberships  # type: ignore[attr-defined]
-            return reader
-    raise Http404("No such project, or you are not a member of it.")
-
-
-def run_or_404(reader: Reader, pk: int, *related: str) -> Run:
-    """A run of the reader's project, with what hangs on it one to one; 404 for any other."""
-    try:
-        return Run.objects.select_related(*related).get(project=reader.project, pk=pk)
-    except Run.DoesNotExist:
-        raise Http404("No such run in this project.") from None
-
-
-def require_read(reader: Reader, run: Run) -> None:
-    """Raise `PermissionDenied` (403) unless the reader may read this run's transcript."""
-    if not reader.may_read(run):
-        raise PermissionDenied(
-            "This run is restricted to named readers."
-            if reader.may(May.READ_TRANSCRIPTS)
-            else f"Your role here ({reader.role}) may not read transcripts."
-        )
 
 
 def note_access(

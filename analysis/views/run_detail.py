@@ -15,10 +15,10 @@ from agentdesk.htmx import is_swap, template_for
 from analysis import run_lists
 from analysis.run_pages import LISTED_FINDINGS, STEP, RunView
 from analysis.words import verdict_label
-from transcripts.access import May, Reader
+from transcripts.access import May, Reader, run_for
 from transcripts.choices import AccessAction
 from transcripts.models import Run
-from transcripts.pages import note_access, project_page, require_read, run_or_404
+from transcripts.pages import note_access, project_page
 from transcripts.run_facts import run_facts
 
 CHANGES_SHOWN = 30
@@ -29,7 +29,7 @@ FINDINGS_PER_PAGE = 100
 @project_page(May.SEE_RUNS)
 def run_detail(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """One run, opened at its first odd round, or at `?at=`."""
-    run = run_or_404(reader, pk, "verdict")
+    run = run_for(reader.project, pk, "verdict")
     view = RunView(run, unfolded="unfold" in request.GET)
     anchor = view.anchor(request.GET.get("at", ""))
     context = _frame(request, reader, view)
@@ -51,9 +51,9 @@ def run_part(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
         return HttpResponseBadRequest(
             "first and last are round numbers; take is first, last or none."
         )
-    run = run_or_404(reader, pk, "verdict")
+    run = run_for(reader.project, pk, "verdict")
     view = RunView(run, unfolded="unfold" in request.GET)
-    require_read(reader, run)
+    reader.require_read(run)
     note_access(request, reader, AccessAction.READ, run, detail={"first": span[0], "last": span[1]})
     context = _frame(request, reader, view) | {"items": view.part(*span, take)}
     if not is_swap(request):
@@ -68,8 +68,8 @@ def run_changes(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     span = _span(request)
     if span is None:
         return HttpResponseBadRequest("first and last are round numbers.")
-    run = run_or_404(reader, pk, "verdict")
-    require_read(reader, run)
+    run = run_for(reader.project, pk, "verdict")
+    reader.require_read(run)
     view = RunView(run)
     changes = view.changes(*span, CHANGES_SHOWN + 1)
     note_access(request, reader, AccessAction.READ, run, detail={"first": span[0], "last": span[1]})
@@ -87,7 +87,7 @@ def run_changes(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
 @project_page(May.SEE_RUNS)
 def run_findings(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """All findings of a run, for a run with more than its page lists; a page of them at a time."""
-    run = run_or_404(reader, pk, "verdict")
+    run = run_for(reader.project, pk, "verdict")
     paginator = Paginator(run.findings.order_by("order"), FINDINGS_PER_PAGE)
     page = paginator.get_page(request.GET.get("page"))
     context = _frame(request, reader, RunView(run)) | {"page": page}

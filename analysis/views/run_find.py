@@ -9,9 +9,9 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
 from agentdesk.htmx import template_for
-from transcripts.access import May, Reader
+from transcripts.access import May, Reader, run_for
 from transcripts.choices import AccessAction
-from transcripts.pages import note_access, project_page, require_read, run_or_404
+from transcripts.pages import note_access, project_page
 from transcripts.selectors import find
 
 LONGEST = 200
@@ -21,8 +21,8 @@ LONGEST = 200
 @project_page(May.READ_TRANSCRIPTS)
 def run_find(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """Where in all rounds of the run the words stand, with counts."""
-    run = run_or_404(reader, pk)
-    require_read(reader, run)
+    run = run_for(reader.project, pk)
+    reader.require_read(run)
     words = request.GET.get("q", "").strip()[:LONGEST]
     hits = find.run_find(run=run, words=words)
     if words:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from analysis.layout import Item, Kind, Layout, Sizes
 from analysis.page_folds import Fold
 
+END = ("rounds", 100, 100)
 SMALL = Sizes(head=1, before=1, after=2, tail=1)
 
 
@@ -34,11 +35,13 @@ def test_a_run_without_rounds_has_no_lines() -> None:
         pytest.param(
             100,
             50,
-            [("rounds", 1, 1), ("gap", 2, 48), ("rounds", 49, 52), ("gap", 53, 99), ("rounds", 100, 100)],
+            [("rounds", 1, 1), ("gap", 2, 48), ("rounds", 49, 52), ("gap", 53, 99), END],
             id="head, window and tail",
         ),
-        pytest.param(100, 2, [("rounds", 1, 4), ("gap", 5, 99), ("rounds", 100, 100)], id="at head"),
-        pytest.param(100, 900, [("rounds", 1, 1), ("gap", 2, 98), ("rounds", 99, 100)], id="past it"),
+        pytest.param(100, 2, [("rounds", 1, 4), ("gap", 5, 99), END], id="at head"),
+        pytest.param(
+            100, 900, [("rounds", 1, 1), ("gap", 2, 98), ("rounds", 99, 100)], id="past it"
+        ),
     ],
 )  # fmt: skip
 def test_lines_around_an_anchor(last: int, anchor: int, lines: list[tuple[str, int, int]]) -> None:

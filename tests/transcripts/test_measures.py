@@ -11,7 +11,8 @@ from transcripts.templatetags.measures import ago, compact, grouped, lasted, mon
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(None, "?"), (0, "0"), (999, "999"), (6720, "6.7 k"), (351_000, "351 k"), (42_100_000, "42 M")],
+    [(None, "?"), (0, "0"), (999, "999"), (6720, "6.7 k"),
+     (351_000, "351 k"), (42_100_000, "42 M")],
 )  # fmt: skip
 def test_counts_in_few_digits(value: int | None, words: str) -> None:
     assert compact(value) == words

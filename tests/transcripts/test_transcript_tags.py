@@ -23,7 +23,7 @@ def test_what_has_no_shape_gets_one(character: str) -> None:
     assert in_plain(character) == f"⟦U+{ord(character):04X}⟧"
 
 
-@pytest.mark.parametrize("text", ["tab\tand\nline", "Grüße 東京 عربى", "👍", "a–b", "e\u0301"])
+@pytest.mark.parametrize("text", ["tab\tand\nline", "Grüße 東京 عربى", "👍", "a\u2013b", "e\u0301"])
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert shown(text) == text
     assert in_plain(text) == text

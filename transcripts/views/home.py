@@ -10,7 +10,8 @@ from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
-from transcripts.models import Membership, User
+from transcripts.access import memberships_of
+from transcripts.models import User
 from transcripts.pages import THEMES
 
 THEME_SECONDS = 60 * 60 * 24 * 365
@@ -20,16 +21,10 @@ THEME_SECONDS = 60 * 60 * 24 * 365
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """Go to the runs of the person's first project; say what to do when there is none."""
-    user = cast(User, request.user)
-    membership = (
-        Membership.objects.filter(user=user)
-        .select_related("project")
-        .order_by("project__name")
-        .first()
-    )
-    if membership is None:
+    memberships = memberships_of(cast(User, request.user))
+    if not memberships:
         return render(request, "transcripts/no_project.html")
-    return redirect("analysis:run_list", membership.project.slug)
+    return redirect("analysis:run_list", memberships[0].project.slug)
 
 
 @require_POST

@@ -7,9 +7,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from agentdesk.htmx import template_for
-from transcripts.access import May, Reader
+from transcripts.access import May, Reader, run_for
 from transcripts.models import AccessEntry
-from transcripts.pages import project_page, run_or_404
+from transcripts.pages import project_page
 
 LINES = 50
 
@@ -18,7 +18,7 @@ LINES = 50
 @project_page(May.ADMINISTER)
 def run_readers(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """The latest audit lines of one run."""
-    run = run_or_404(reader, pk)
+    run = run_for(reader.project, pk)
     entries = AccessEntry.objects.filter(run_pk=run.pk, project_id=reader.project.pk)
     context = {
         "section": "runs",

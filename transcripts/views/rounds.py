@@ -7,11 +7,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from agentdesk.htmx import template_for
-from transcripts.access import May, Reader
+from transcripts.access import May, Reader, run_for
 from transcripts.cards import call_card, message_card, pretty_json
 from transcripts.choices import AccessAction
 from transcripts.models import Run
-from transcripts.pages import note_access, project_page, require_read, run_or_404
+from transcripts.pages import note_access, project_page
 from transcripts.selectors import inputs, pages
 
 # Characters of one text that a page takes at once; the rest is a link away.
@@ -132,8 +132,8 @@ def round_calls(request: HttpRequest, reader: Reader, pk: int, number: int) -> H
 
 
 def _readable(reader: Reader, pk: int) -> Run:
-    run = run_or_404(reader, pk)
-    require_read(reader, run)
+    run = run_for(reader.project, pk)
+    reader.require_read(run)
     return run
 
 

@@ -7,10 +7,10 @@ import re
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.views.decorators.http import require_GET
 
-from transcripts.access import May, Reader
+from transcripts.access import May, Reader, run_for
 from transcripts.choices import AccessAction
 from transcripts.export import all_exporters
-from transcripts.pages import note_access, project_page, require_read, run_or_404
+from transcripts.pages import note_access, project_page
 from transcripts.selectors.record import run_record
 
 
@@ -22,8 +22,8 @@ def run_export(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     exporter = exporters.get(request.GET.get("as", "native"))
     if exporter is None:
         return HttpResponseBadRequest(f"as is one of {', '.join(exporters)}.")
-    run = run_or_404(reader, pk)
-    require_read(reader, run)
+    run = run_for(reader.project, pk)
+    reader.require_read(run)
     masked = run_record(run=run)
     note_access(request, reader, AccessAction.EXPORT, run, {"as": exporter.name})
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", run.run_id).strip("-.")[:80] or f"run-{run.pk}"

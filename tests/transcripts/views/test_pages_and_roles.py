@@ -145,4 +145,4 @@ def test_a_restricted_run_is_for_named_readers(client: Client, project: Project,
     allowed = client.get(address_of(name, project, run), headers=headers)
 
     assert (refused.status_code, allowed.status_code) == (403, 200)
-    assert b"restricted to named readers" in refused.content
+    assert b"restricted to readers who are named" in refused.content
