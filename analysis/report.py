@@ -29,7 +29,14 @@ def text_report(run: RunRecord, analysis: Analysis, name: str = "") -> str:
         lines += [f"{count(more, 'more finding')}, all of them with --json", ""]
     for detector, error in analysis.errors.items():
         lines += [f"detector {detector} failed with {error}: it says nothing of this run", ""]
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(_printable, lines)) + "\n"
+
+
+def _printable(line: str) -> str:
+    """Transcripts may hold control characters that would speak to the terminal."""
+    if line.isprintable():
+        return line
+    return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in line)
 
 
 def _stops(run: RunRecord) -> str:

@@ -9,7 +9,7 @@ from analysis.choices import Severity, VerdictKind
 from analysis.detectors import detector_named
 from analysis.detectors.base import Finding
 from analysis.detectors.reading import Reading
-from analysis.detectors.reading.words import count
+from analysis.detectors.reading.words import count, quoted
 from transcripts.record import Ending, Stop
 
 NOT_FLAGGED = frozenset({VerdictKind.STILL_GOING, VerdictKind.RECOVERED, VerdictKind.FINISHED})
@@ -135,7 +135,7 @@ def _repeats(finding: Finding) -> bool:
 def _opening(kind: VerdictKind, reading: Reading, findings: Sequence[Finding]) -> str:
     rounds = count(len(reading.rounds), "round")
     reason = reading.run.ending_reason.strip().rstrip(".")
-    because = f": {reason}" if reason else ""
+    because = f": {quoted(reason)}" if reason else ""
     limit = next(
         (
             finding.brief
@@ -172,7 +172,7 @@ def _limit_opening(reading: Reading, limit: str, rounds: str, because: str) -> s
 
 def _last_error(reading: Reading) -> str:
     error = reading.rounds[-1].error.strip() if reading.rounds else ""
-    return f": {' '.join(error.split())[:140]}" if error else ""
+    return f": {quoted(error)}" if error else ""
 
 
 def _stops(reading: Reading) -> str:

@@ -95,7 +95,8 @@ OUTCOME = re2.compile(
     r"too many requests|rate[ -]limit(?:ed|s)?(?: exceeded| reached| hit)?|(?:quota|limit) (?:exceeded|reached|exhausted)|"
     r"(?:was |were |is |are )?not found|(?:do(?:es)?|did) ?(?:not|n[’']t) exist|no such \w+|"
     r"no \w+(?: \w+)? (?:exists?|with (?:that|this|the given) \w+)|"
-    r"(?:invalid|malformed|illegal|unrecogni[sz]ed|unsupported|unexpected|bad) (?:\w+ ){0,3}\w+|"
+    r"(?:invalid|malformed|unrecogni[sz]ed|unsupported) (?:\w+ ){0,3}\w+|(?:bad|illegal|unexpected) (?:request|gateway|credentials?|input|"
+    r"arguments?|parameters?|format|value|token|error|end of|character|keyword|response|status|operation|state)|"
     r"missing (?:\w+ ){0,3}(?:parameters?|arguments?|fields?|values?|keys?|header|token|input|property|"
     r"credentials?)|(?:is|are) (?:a )?required|must (?:be|have|contain|match|not)|(?:validation|schema|type|syntax|parse) errors?|"
     r"unknown (?:tool|function|command|argument|parameter|method|error|option|field|host|user|id)|"
@@ -175,7 +176,7 @@ NO_HITS = re2.compile(
 NEGATED = re2.compile(
     r"(?i)\b(?:no|0|zero|without(?: any)?|free of|any|handled|last|recent|previous|count of|number of) "
     r"(?:\w+ )?(?:errors?|failures?|exceptions?|issues|problems|timeouts?)\b|"
-    r"\b\d+ (?:tests? |checks? |specs? )?(?:failed|passed|skipped|errors?|failures?)\b|"
+    r"\b\d{1,5} (?:tests? |checks? |specs? )?(?:failed|passed|skipped|errors?|failures?)\b|"
     r"\b(?:errors?|failures?|exceptions?|timeouts?)(?: count)?[\"']?\s*[:=]\s*[\"']?(?:0|none|no|null|false|n/a|\[\]|-)[\"']?\s*(?:$|[,;.}\n])|"
     r"\b(?:aucune? (?:erreur|échec|problème)|kein(?:e|en)? (?:fehler|ausnahme\w*|problem\w*)|ohne fehler|sans erreur|sin (?:errores|fallos|problemas)|"
     r"ning(?:ú|u)n error|nessun errore|senza errori|nenhum erro|sem erros|geen (?:fouten?|problemen)|zonder fouten|inga fel|ingen (?:fejl|feil)|"
@@ -226,7 +227,7 @@ LOG_LINE = re2.compile(
 ERROR_LINE = re2.compile(
     r"(?m)^\s*(?:(?:[A-Z]\w*\.)*[A-Z]\w*(?:Error|Exception): |Error: |ERROR: |error: |FATAL|fatal: |"
     r"npm (?:ERR!|error)|(?:ba|z|da)?sh: .*(?:command not found|not found|No such file|Permission denied|[Ss]yntax error)|"
-    r"\S{1,80}: (?:cannot |can't |command not found|No such file or directory|Permission denied|"
+    r"(?:\S{1,80}: ){1,3}(?:cannot |can't |command not found|No such file or directory|Permission denied|"
     r"not found|fatal error: ))"
 )
 # The last line of a build, or of any command run by one, that gave up.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# A number or a word of this many characters names a thing; shorter ones (a page, a flag) do not.
+# A word of this many characters names a thing; shorter ones are flags.
 SHORTEST_NAME = 2
 MOST_VALUES = 40
 
@@ -27,8 +27,7 @@ def values_of(args: Any) -> set[str]:
             found.add(value.strip().lower())
         elif isinstance(value, int | float) and not isinstance(value, bool):
             text = str(value)
-            if len(text) >= SHORTEST_NAME:
-                found.add(text)
+            found.add(text)
     return found
 
 

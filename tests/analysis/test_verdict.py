@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from analysis.detectors.limits import Limits
+from analysis.suite import analyse
+from tests.builders import a_round, a_run, call, stopped
+from transcripts.record import Ending, RunRecord, Stop
+
+STEP = call("get_employee", {"id": 7}, "7, accountant")
+FAILED = call("reset_profile", {"id": 7}, "Error: locked")
+WORKED = call("reset_profile", {"id": 7}, "profile 7 reset at 10:02")
+SAME = [[STEP], [STEP], [STEP]]
+
+
+def ending(run: RunRecord, how: Ending, reason: str = "") -> RunRecord:
+    return replace(run, ending=how, ending_reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("run", "kind", "flagged", "opening"),
+    [
+        (a_run([STEP], live=True), "still_going", False, "Still going: 1 round so far."),
+        (
+            stopped(a_run([STEP], [STEP]), "cancelled by the user"),
+            "stopped",
+            True,
+            "Stopped from outside after 2 rounds: “cancelled by the user”.",
+        ),
+        (
+            a_run([STEP], [call("escalate_to_it_team", {}, "ok")]),
+            "handed_off",
+            True,
+            "Handed off after 2 rounds.",
+        ),
+        (
+            a_run([STEP], a_round(reply="x", stop=Stop.CUT_OFF)),
+            "cut_off",
+            True,
+            "The last reply was cut off, after 2 rounds.",
+        ),
+        (
+            a_run(a_round(stop=Stop.BLOCKED)),
+            "blocked",
+            True,
+            "The last reply was blocked, after 1 round.",
+        ),
+        (
+            a_run([STEP], a_round(stop=Stop.UNKNOWN, stop_raw="eos2")),
+            "unknown",
+            True,
+            "Ended for an unknown reason after 2 rounds: 1 wanted a tool, "
+            "1 stopped for an unknown reason.",
+        ),
+        (
+            a_run([STEP], a_round(stop=Stop.ERROR, error="overloaded")),
+            "error",
+            True,
+            "Ended with an error after 2 rounds: “overloaded”.",
+        ),
+        (
+            ending(a_run(*SAME), Ending.ROUND_LIMIT),
+            "limit_passed",
+            True,
+            "Stopped at the round limit after 3 rounds.",
+        ),
+        (
+            ending(a_run(*SAME), Ending.REPEATED_CALL),
+            "repeats",
+            True,
+            "Did not end by itself: 3 rounds, every one wanted a tool.",
+        ),
+        (
+            a_run(*SAME),
+            "repeats",
+            True,
+            "Did not end by itself: 3 rounds, every one wanted a tool.",
+        ),
+        (
+            a_run([STEP]),
+            "never_finished",
+            True,
+            "Did not end by itself: 1 round, it wanted a tool.",
+        ),
+        (
+            a_run([FAILED], "All done, it has been reset."),
+            "claims",
+            True,
+            "Finished after 2 rounds, but says done what did not happen.",
+        ),
+        (
+            a_run([FAILED], "I could not do it."),
+            "unresolved",
+            True,
+            "Finished after 2 rounds, with trouble that it did not get over.",
+        ),
+        (
+            a_run([FAILED], [WORKED], "Done."),
+            "recovered",
+            False,
+            "Finished after 3 rounds, after trouble that it recovered from.",
+        ),
+        (
+            a_run([STEP], "Done."),
+            "finished",
+            False,
+            "Finished by itself after 2 rounds, nothing odd.",
+        ),
+        (a_run(), "never_finished", True, "Did not end by itself: 0 rounds, no reply at all."),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " not in value else "",
+)
+def test_every_branch_of_the_chart(run: RunRecord, kind: str, flagged: bool, opening: str) -> None:
+    verdict = analyse(run).verdict
+
+    assert (verdict.kind, verdict.flagged) == (kind, flagged)
+    assert verdict.sentence.startswith(opening)
+
+
+def test_a_limit_that_is_set_goes_before_repetition() -> None:
+    verdict = analyse(a_run(*SAME), Limits(rounds=2)).verdict
+
+    assert verdict.kind == "limit_passed"
+    assert verdict.sentence.startswith(
+        "Did not end by itself: the run passed its limit of 2 rounds, "
+        "3 rounds, every one wanted a tool."
+    )
+
+
+def test_a_finished_run_past_its_limit_is_flagged() -> None:
+    verdict = analyse(a_run([STEP], [WORKED], "Done."), Limits(rounds=2)).verdict
+
+    assert (verdict.kind, verdict.flagged) == ("limit_passed", True)
+    assert verdict.sentence.startswith("Finished after 3 rounds, but the run passed its limit")
+
+
+def test_the_sentence_links_its_rounds() -> None:
+    nothing = call("reset_profile", {"id": 7}, "")
+
+    verdict = analyse(a_run([STEP], [nothing], [nothing], [nothing])).verdict
+
+    links = [(part.text, part.round) for part in verdict.parts if part.round is not None]
+    assert links == [("First odd round: 2", 2), ("From round 4", 4)]
+    assert verdict.sentence == (
+        "Did not end by itself: 4 rounds, every one wanted a tool. First odd round: 2, "
+        "reset_profile returned nothing. From round 4 the same call repeats."
+    )
+
+
+def test_a_recovered_first_odd_round_says_so() -> None:
+    verdict = analyse(a_run([FAILED], [WORKED], "Done.")).verdict
+
+    assert (
+        "First odd round: 1, reset_profile failed without saying so; made up for in round 2."
+        in (verdict.sentence)
+    )
+
+
+def test_leads_alone_flag_nothing() -> None:
+    ok = call("update_order", {"id": 7}, "ok")
+
+    analysis = analyse(a_run([ok], "Done."))
+
+    assert [each.severity for each in analysis.findings] == ["lead"]
+    assert not analysis.verdict.flagged
+
+
+def test_counts_are_right_in_singular_and_plural() -> None:
+    one, two = analyse(a_run("Hi.")).verdict, analyse(a_run("Hi.", "Bye.")).verdict
+
+    assert "1 round," in one.sentence
+    assert "2 rounds," in two.sentence
