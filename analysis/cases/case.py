@@ -107,16 +107,21 @@ def listed(reasons: Sequence[str]) -> str:
 
 def read_case(content: bytes | str) -> dict[str, Any]:
     """Read a case and check it against its schema. Raises CaseError that says where."""
+    case = load_json(content)
+    check(case)
+    return case  # type: ignore[no-any-return]
+
+
+def load_json(content: bytes | str) -> Any:
+    """A JSON value from outside. Raises CaseError for what is too large, too deep, or none."""
     if len(content) > LARGEST_CASE:
         raise CaseError(f"larger than {LARGEST_CASE // 1024 // 1024} MB")
     try:
-        case = json.loads(content, parse_constant=refuse_constant)
+        return json.loads(content, parse_constant=refuse_constant)
     except RecursionError:
         raise CaseError("nested too deeply") from None
     except ValueError as error:
         raise CaseError(f"not JSON: {error}") from None
-    check(case)
-    return case  # type: ignore[no-any-return]
 
 
 def refuse_constant(name: str) -> float:
@@ -135,14 +140,17 @@ def check(case: Any) -> None:
 
 def problems(case: Mapping[str, Any]) -> list[str]:
     """What does not fit the schema, as "place: what"; and ids that are there twice."""
+    found = places(validator(), case)
+    return found or [*twice(case["expect"]), *patterns(case)]
+
+
+def places(checker: Draft202012Validator, value: Any) -> list[str]:
+    """What does not fit a schema, as "place: what", in the order of the places."""
     try:
-        errors = sorted(validator().iter_errors(case), key=lambda error: list(map(str, error.path)))
+        errors = sorted(checker.iter_errors(value), key=lambda error: list(map(str, error.path)))
     except RecursionError:
         return ["$: nested too deeply"]
-    found = [f"{place(error)}: {said(error)}" for error in errors]
-    if not found:
-        found = [*twice(case.get("expect", [])), *patterns(case)]
-    return found
+    return [f"{place(error)}: {said(error)}" for error in errors]
 
 
 @cache

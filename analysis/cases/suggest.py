@@ -20,6 +20,9 @@ from transcripts.record import ENDED_BY_ITSELF, Ending, RunRecord, Stop
 ROUNDS = 12  # at most so many rounds where nothing says more: the suite's own default limit
 REPEATS = ("repeated_call", "alternating_calls", "no_progress", "near_repeat", "unbounded_paging")
 SWALLOWED = ("empty_result", "hidden_error", "ok_without_proof", "slow_tool")
+OF_THE_MODEL = frozenset(
+    ("repeated_reply", "empty_replies", "cut_off_reply", "blocked_reply", "unknown_stop")
+)
 FAILURES = ("failed_result", "hidden_error", "empty_result", "invalid_arguments")
 
 
@@ -186,11 +189,16 @@ def final_reply(run: RunRecord, findings: Sequence[Finding]) -> Iterator[Suggest
 
 
 def detectors_silent(run: RunRecord, findings: Sequence[Finding]) -> Iterator[Suggestion]:
-    """The detectors that found a fault which the run did not make up for."""
+    """The detectors that found a fault which the run did not make up for.
+
+    Those that judge the model's own words are left out: in a replay the words are the record's.
+    """
     names = dict.fromkeys(
         finding.detector
         for finding in findings
-        if finding.severity != Severity.LEAD and finding.recovered_at is None
+        if finding.severity != Severity.LEAD
+        and finding.recovered_at is None
+        and finding.detector not in OF_THE_MODEL
     )
     if names:
         wanted = {"id": "detectors_silent", "kind": "detectors_silent", "detectors": list(names)}

@@ -37,6 +37,7 @@ from analysis.cases.harness.junit import junit
 from analysis.cases.harness.performing import run_here
 from analysis.cases.harness.processes import Job, run_all
 from analysis.cases.harness.reading import (
+    ENDINGS,
     LARGEST_CASE,
     SCHEMA,
     CaseError,
@@ -55,6 +56,7 @@ from analysis.cases.harness.tools import MOCKS, RAISES
 from analysis.cases.harness.trace import Trace
 
 __all__ = [
+    "ENDINGS",
     "JUDGES",
     "KINDS",
     "LARGEST_CASE",

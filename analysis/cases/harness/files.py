@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,24 @@ from analysis.cases.harness.recorded import load_case, parse_case
 
 
 def read_cases(path: Any) -> Iterator[tuple[str, Any]]:
-    """(name, case or CaseError) of a case file, JSONL file, zip or folder, in stable order."""
+    """(name, case or CaseError) of a case file, JSONL file, zip or folder, in stable order.
+
+    Where there is no case at all, one CaseError says so: a suite of nothing must not pass.
+    """
     path = Path(path)
+    empty = True
+    for name, case in found_in(path):
+        empty = False
+        yield name, case
+    if empty:
+        yield str(path), CaseError(f"{path}: no case in it (*.case.json)")
+
+
+def found_in(path: Path) -> Iterator[tuple[str, Any]]:
     if path.is_dir():
-        files = sorted(f for f in path.rglob("*.json") if f.name.endswith("case.json"))
-        if not files:
-            yield str(path), CaseError(f"{path}: no case in this folder (*.case.json)")
-        for file in files:
-            yield str(file.relative_to(path)), attempt(load_case, file)
+        for file in sorted(path.rglob("*.json")):
+            if file.name.endswith("case.json"):
+                yield str(file.relative_to(path)), attempt(load_case, file)
     elif path.suffix == ".jsonl":
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
@@ -44,9 +55,16 @@ def read_zip(path: Path) -> Iterator[tuple[str, Any]]:
         with zipfile.ZipFile(path) as archive:
             entries = [e for e in archive.infolist() if e.filename.endswith("case.json")]
             for entry in sorted(entries, key=lambda e: e.filename):
-                if entry.file_size > LARGEST_CASE:
-                    yield entry.filename, CaseError(f"{entry.filename}: too large")
-                else:
-                    yield entry.filename, attempt(parse_case, archive.read(entry))
+                yield entry.filename, attempt(lambda e: parse_case(unpacked(archive, e)), entry)
     except (OSError, zipfile.BadZipFile) as error:
         yield path.name, CaseError(f"{path}: {error}")
+
+
+def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """One entry's bytes. Raises CaseError where it is too large, encrypted or damaged."""
+    if entry.file_size > LARGEST_CASE:
+        raise CaseError(f"larger than {LARGEST_CASE // 1024 // 1024} MB")
+    try:
+        return archive.read(entry)
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+        raise CaseError(f"cannot be unpacked: {error}") from None

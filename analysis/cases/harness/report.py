@@ -46,5 +46,6 @@ def report(name: str, result: Mapping[str, Any], whole: bool) -> str:
             f" {diverged['what']}: expected {diverged['expected']!r}, got {got}"
         )
     if "against" in result:
-        lines.append(f"  against the accepted version: {result['against']['sentence']}")
+        change = "" if result["against"]["same_case"] else ", of another state of this case"
+        lines.append(f"  against the accepted version{change}: {result['against']['sentence']}")
     return "\n".join(lines)

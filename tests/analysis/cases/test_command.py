@@ -180,6 +180,36 @@ def test_a_zip_and_jsonl_are_suites_too(tmp_path: Path, capsys: pytest.CaptureFi
         assert [line.split()[1] for line in out] == names
 
 
+def test_a_suite_of_nothing_does_not_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    zipfile.ZipFile(tmp_path / "empty.zip", "w").close()
+    (tmp_path / "broken.zip").write_bytes(b"PK")
+    (tmp_path / "folder").mkdir()
+
+    for name in ("empty.jsonl", "empty.zip", "broken.zip", "folder"):
+        assert replay_command([str(tmp_path / name), "--agent", SMALL]) == 2
+    assert capsys.readouterr().out.count("no case in it") == 3
+
+
+def test_a_damaged_entry_of_a_zip_is_told_and_the_others_are_replayed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = suite_of(tmp_path, 2)
+    path = tmp_path / "suite.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.write(tmp_path / f"{name}.case.json", f"{name}.case.json")
+    path.write_bytes(path.read_bytes().replace(b"agentdesk.case/1", b"agentdesk.case/9", 1))
+
+    assert replay_command([str(path), "--agent", SMALL]) == 2
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("ERROR case-000.case.json: cannot be unpacked: Bad CRC-32")
+    assert lines[1].startswith("ok    case-001")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -95,6 +95,10 @@ def test_what_the_run_made_up_for_is_not_expected_to_be_silent() -> None:
     assert "detectors_silent" in offered(a_finding("failed_result"))
 
 
+def test_words_that_the_script_gives_are_not_expected_to_change() -> None:
+    assert "detectors_silent" not in offered(a_finding("repeated_reply"))
+
+
 def test_every_kind_is_offered_by_some_run() -> None:
     findings = [a_finding("unknown_tool"), a_finding("retried_failure")]
     kinds = {s.expectation["kind"] for s in suggest(a_run(), findings)}
