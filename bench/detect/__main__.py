@@ -39,6 +39,7 @@ def main(arguments: list[str]) -> int:
     if not options.no_speed:
         timings = speed.growth()
         sections["Speed and memory"] = report.speed(timings, speed.memory())
+        sections["Runs that go wrong all along"] = report.loops(speed.loops())
         sections["Hostile text"] = report.hostile(speed.hostile())
     for title, text in sections.items():
         print(f"\n## {title}\n\n{text}", flush=True)

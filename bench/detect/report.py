@@ -203,6 +203,14 @@ def speed(timings: list[Timing], memory: list[tuple[int, int]]) -> str:
     return f"{grown}\n\nMemory that the analysis takes beyond the run: {kept}."
 
 
+def loops(rows: Iterable[tuple[str, float, float]]) -> str:
+    """Ten times the rounds: linear is a ratio of ten."""
+    return table(
+        ["wrong in every round", "2,000 rounds", "20,000", "ratio"],
+        ([name, f"{one:.0f} ms", f"{two:.0f} ms", f"{two / one:.1f}"] for name, one, two in rows),
+    )
+
+
 def hostile(rows: Iterable[tuple[str, float, float]]) -> str:
     return table(
         ["result and arguments made of", "200,000 characters", "400,000", "ratio"],

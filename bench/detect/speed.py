@@ -6,7 +6,7 @@ import json
 import random
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -112,6 +112,45 @@ def memory(sizes: tuple[int, ...] = (1000, 10_000)) -> list[tuple[int, int]]:
         found.append((rounds, tracemalloc.get_traced_memory()[1]))
         tracemalloc.stop()
     return found
+
+
+SHAPES: dict[str, Callable[[int], Call]] = {
+    "one call for ever": lambda n: Call("get_state", '{"id": 7}', "state: waiting"),
+    "two calls by turns": lambda n: Call(f"get_{n % 2}", "{}", f"answer {n % 2}"),
+    "a poll that moves": lambda n: Call("get_state", '{"id": 7}', f"step {n}"),
+    "every call fails": lambda n: Call("get_item", f'{{"id": {n}}}', f"Error: no item {n}"),
+    "one error for ever": lambda n: Call("get_item", f'{{"id": {n}}}', "timed out", True),
+    "nothing comes back": lambda n: Call("get_item", f'{{"id": {n}}}', ""),
+    "pages without end": lambda n: Call("list_items", f'{{"page": {n}}}', f"rows of {n}"),
+    "guesses": lambda n: Call("search", f'{{"q": "red door {n}"}}', "See the handbook."),
+    "changes that change nothing": lambda n: (
+        Call("update_item", f'{{"id": 7, "size": {n}}}', "ok")
+        if n % 2
+        else Call("get_item", '{"id": 7}', '{"id": 7, "size": 0}')
+    ),
+    "never answered": lambda n: Call("get_item", f'{{"id": {n}}}', None),
+}
+"""The n-th call of runs that go wrong in one way all along."""
+
+
+def loops(small: int = 2000, large: int = 20_000) -> Iterator[tuple[str, float, float]]:
+    """(what goes wrong in every round, ms for `small` rounds, ms for `large`)."""
+    for name, call in SHAPES.items():
+        times = [_fastest(_loop(call, rounds), 2) for rounds in (small, large)]
+        yield name, times[0], times[1]
+
+
+def _loop(call: Callable[[int], Call], rounds: int) -> RunRecord:
+    """A run of one kind of call; from the third round on each input drops what is older."""
+    made = []
+    for n in range(1, rounds + 1):
+        added = (Placed("s"), Placed("t")) if n == 1 else (Placed(f"r{n - 1}"),)
+        dropped = (Placed(f"r{n - 2}", 2),) if n > 2 else ()
+        change = InputChange(added, dropped)
+        made.append(Round(n, Stop.WANTS_TOOL, calls=(call(n),), reply="Once more.", input=change))
+    messages = [Message("s", "system", "You help."), Message("t", "user", "Ticket.")]
+    messages += [Message(f"r{n}", "tool", result_of=(n, 0)) for n in range(1, rounds + 1)]
+    return RunRecord("loop", tuple(made), tuple(messages), ending=Ending.STOPPED)
 
 
 HOSTILE = {
