@@ -107,7 +107,7 @@ def _read_history(
             builder.add(Turn("tool", answers=list(_answers(message))))
             asked = False
         else:
-            builder.add(openai_chat.read_message({"role": role, "content": message.get("content")}))
+            builder.add(Turn(as_text(role), result_text(message.get("content"))))
     if asked and 0 < replies <= len(steps):
         # The last observation, of `submit` or of what ended the run, was not shown to the model.
         builder.answer(Answer(as_text(steps[replies - 1].get("observation"))))

@@ -25,6 +25,7 @@ NO_FLAG = {
     "ollama",
     "openai_chat",
     "openai_responses",
+    "recorded",
     "swe_agent",
     "tau_bench/two_tools.json",
 }
@@ -45,7 +46,9 @@ LABELS = {
     "langsmith": ["tool_calls", "STOPSTOP"],
     "mini_swe_agent": ["tool_calls", None],
     "openhands": ["tool_calls", "stop"],
+    "native": ["tool_use", "end_turn"],
     "phoenix": ["tool_calls", "stop"],
+    "recorded": ["tool_calls", "stop"],
     "langchain": ["tool_calls", "STOPSTOP"],
     "pydantic_ai": ["tool_calls", "stop"],
     "google_interactions": [None, "completed"],
@@ -63,7 +66,9 @@ TOKENS = {
     "langsmith": (20, 5, 4),
     "mini_swe_agent": (20, 5, 4),
     "openhands": (20, 5, 4),
+    "native": (20, 5, 4),
     "phoenix": (20, 5, 4),
+    "recorded": (20, 5, 4),
     "tau_bench/two_tools_tau2.json": (20, 5, None),
 }
 
