@@ -132,9 +132,20 @@ def fold(text: str) -> str:
 
 
 def differ_plainly(one: str, other: str) -> bool:
-    """Whether the beginnings differ in so many words that no id or time stamp explains it."""
-    pairs = zip(one[:HEAD].split(), other[:HEAD].split(), strict=False)
-    return sum(mine != theirs for mine, theirs in pairs) > MOST_VOLATILE_WORDS
+    """Whether the beginnings differ in more words, or in other ones, than ids and time stamps
+    would.
+    """
+    different = 0
+    for mine, theirs in zip(one[:HEAD].split(), other[:HEAD].split(), strict=False):
+        if mine != theirs:
+            different += 1
+            if different > MOST_VOLATILE_WORDS or not (_has_digit(mine) and _has_digit(theirs)):
+                return True
+    return False
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 def stable(text: str) -> str:
