@@ -131,7 +131,7 @@ class Postgres:
 
     def __init__(self, state: Path, *, port: int, password: str = "", fast: bool = False) -> None:
         self.account = Account.unprivileged()
-        self.place = _place(state, self.account)
+        self.place = place_of(state, self.account)
         self.data = self.place / "postgres"
         self.port = port
         self.password = password or secrets.token_urlsafe(24)
@@ -280,17 +280,31 @@ class Postgres:
             )
 
 
-def _place(state: Path, account: Account | None) -> Path:
-    """Where the data goes: the state folder, or below /var/lib if the account cannot get there."""
+def place_of(state: Path, account: Account | None) -> Path:
+    """Where the data are: where they were made, else the state folder if `account` can get there,
+    else below /var/lib.
+
+    Data that are there but out of reach raise `LocalError`: a new database beside them would look
+    as if all were lost.
+    """
     state.mkdir(parents=True, exist_ok=True)
-    if account is None or account.reaches(state):
+    if account is None:
         return state
     name = hashlib.sha256(str(state.resolve()).encode()).hexdigest()[:12]
-    place = OUTSIDE / name
-    place.mkdir(parents=True, exist_ok=True)
-    for folder in (OUTSIDE, place):
+    outside = OUTSIDE / name
+    stopped_at = account.stopped_at(state)
+    if not (outside / "postgres" / "PG_VERSION").exists():
+        if stopped_at is None:
+            return state
+        if (state / "postgres" / "PG_VERSION").exists():
+            raise LocalError(
+                f"The account {account.name}, which runs Postgres, can no longer reach {state}. "
+                f"Open the way again: chmod o+x {stopped_at}"
+            )
+    outside.mkdir(parents=True, exist_ok=True)
+    for folder in (OUTSIDE, outside):
         folder.chmod(0o755)
-    return place
+    return outside
 
 
 def _plain_environment() -> dict[str, str]:

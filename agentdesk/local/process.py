@@ -43,11 +43,16 @@ class Account:
 
     def reaches(self, folder: Path) -> bool:
         """Whether this account can pass through every folder down to `folder`, which must exist."""
-        return all(
-            step.stat().st_mode & 0o001
-            or (step.stat().st_uid == self.uid and step.stat().st_mode & 0o100)
-            for step in (folder.resolve(), *folder.resolve().parents)
-        )
+        return self.stopped_at(folder) is None
+
+    def stopped_at(self, folder: Path) -> Path | None:
+        """The first folder on the way down to `folder` that this account cannot pass."""
+        for step in reversed((folder.resolve(), *folder.resolve().parents)):
+            status = step.stat()
+            own = status.st_uid == self.uid and status.st_mode & 0o100
+            if not (own or status.st_mode & 0o001):
+                return step
+        return None
 
 
 def _leash(death_signal: int) -> Callable[[], None] | None:

@@ -18,18 +18,16 @@ pytestmark = pytest.mark.services
 
 
 @pytest.fixture(autouse=True)
-def no_given_servers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def no_given_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DATABASE_URL")
     monkeypatch.delenv("SECRET_KEY")
     monkeypatch.delenv("AGENTDESK_MASTER_KEYS")
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
-        folder.chmod(0o755)
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> State:
+def state(reached_by_others: Path) -> State:
     """A state whose database holds one row."""
-    state = State(tmp_path / "one")
+    state = State(reached_by_others / "one")
     state.prepare()
     server = Postgres(state.folder, port=ports.any_free(), fast=True)
     state.write_services({"DATABASE_URL": server.url})
@@ -50,8 +48,10 @@ def rows(state: State) -> Iterator[str]:
     child.stop()
 
 
-def test_a_backup_comes_back_on_another_machine(state: State, tmp_path: Path) -> None:
-    other = State(tmp_path / "other")
+def test_a_backup_comes_back_on_another_machine(
+    state: State, reached_by_others: Path, tmp_path: Path
+) -> None:
+    other = State(reached_by_others / "other")
     file = tmp_path / "backup.tar"
 
     said = backup(state, file)

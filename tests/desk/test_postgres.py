@@ -19,11 +19,8 @@ CANARY = "canary-4417-7731"
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> Path:
-    """A state folder that any account can reach, however pytest's own folders are."""
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
-        folder.chmod(0o755)
-    return tmp_path / "state"
+def state(reached_by_others: Path) -> Path:
+    return reached_by_others / "state"
 
 
 @pytest.fixture
@@ -119,11 +116,11 @@ def test_the_wheel_serves_where_none_is_installed(
 
 
 def test_root_runs_it_as_somebody_else_also_from_a_closed_folder(
-    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reached_by_others: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The wheel's binaries and the data then go where that account can reach them."""
-    outside = tmp_path / "outside"
-    closed = tmp_path / "closed"
+    outside = reached_by_others / "outside"
+    closed = reached_by_others / "closed"
     closed.mkdir(mode=0o700)
     wheel = postgres.wheel_folder()
     assert wheel
@@ -135,7 +132,9 @@ def test_root_runs_it_as_somebody_else_also_from_a_closed_folder(
     monkeypatch.setattr(postgres, "OUTSIDE", outside)
     monkeypatch.setattr(postgres, "_installed_folders", list)
     monkeypatch.setattr(postgres, "wheel_folder", lambda: package / "pginstall" / "bin")
-    monkeypatch.setattr(Account, "reaches", lambda self, folder: closed not in folder.parents)
+    monkeypatch.setattr(
+        Account, "stopped_at", lambda self, folder: closed if closed in folder.parents else None
+    )
     server = Postgres(closed / "state", port=ports.any_free(), fast=True)
     root = os.geteuid() == 0
 
@@ -147,6 +146,36 @@ def test_root_runs_it_as_somebody_else_also_from_a_closed_folder(
     assert (owner != 0) if root else (owner == os.geteuid())
     assert (outside in server.data.parents) is root
     assert (outside in server.binaries.folder.parents) is root
+
+
+def test_data_in_a_folder_that_was_closed_since_are_not_begun_anew(
+    reached_by_others: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = reached_by_others / "closed"
+    (closed / "state" / "postgres").mkdir(parents=True)
+    (closed / "state" / "postgres" / "PG_VERSION").write_text("15\n")
+    closed.chmod(0o700)
+    monkeypatch.setattr(postgres, "OUTSIDE", reached_by_others / "outside")
+
+    with pytest.raises(LocalError, match=f"chmod o.x {closed}"):
+        postgres.place_of(closed / "state", Account("nobody", 65534, 65534))
+
+
+def test_data_that_went_outside_stay_there(
+    reached_by_others: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = reached_by_others / "closed"
+    closed.mkdir(mode=0o700)
+    nobody = Account("nobody", 65534, 65534)
+    monkeypatch.setattr(postgres, "OUTSIDE", reached_by_others / "outside")
+    first = postgres.place_of(closed / "state", nobody)
+    (first / "postgres").mkdir()
+    (first / "postgres" / "PG_VERSION").write_text("15\n")
+
+    closed.chmod(0o755)
+
+    assert reached_by_others / "outside" in first.parents
+    assert postgres.place_of(closed / "state", nobody) == first
 
 
 def test_a_server_left_by_a_killed_supervisor_is_ended_first(

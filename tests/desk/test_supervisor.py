@@ -21,7 +21,8 @@ import pytest
 from agentdesk.environment import read_env_file
 from agentdesk.local import ports
 
-pytestmark = pytest.mark.services
+# One worker of xdist runs them all, so that they share their starts.
+pytestmark = [pytest.mark.services, pytest.mark.xdist_group("desk up")]
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 90
 
@@ -65,6 +66,23 @@ class Desk:
         assert self.running, self.said()
         return self.said()
 
+    def be_up(self) -> None:
+        if not self.running:
+            self.up()
+
+    def be_down(self) -> None:
+        if self.running:
+            self.send(signal.SIGINT)
+
+    def supervised(self, word: str) -> int:
+        """The pid of the supervisor's own child whose command holds `word`."""
+        assert self.up_process
+        for pid, command in self.processes().items():
+            parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+            if word in command and int(parent) == self.up_process.pid:
+                return pid
+        return 0
+
     def said(self) -> str:
         return self.output.read_text(encoding="utf-8")
 
@@ -106,11 +124,8 @@ def wait_until(true: Callable[[], bool]) -> None:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    folder = tmp_path_factory.mktemp("desk")
-    for step in (folder, folder.parent, folder.parent.parent):
-        step.chmod(0o755)
-    desk = Desk(folder)
+def desk(module_reached_by_others: Path) -> Iterator[Desk]:
+    desk = Desk(module_reached_by_others)
     yield desk
     desk.run("down")
     for pid in desk.processes():
@@ -133,10 +148,12 @@ def test_each_service_has_its_line(first: str) -> None:
 
 
 def test_pages_are_served(desk: Desk, first: str) -> None:
+    desk.be_up()
     assert desk.page("/healthz") == 200
 
 
 def test_the_password_signs_in(desk: Desk, first: str) -> None:
+    desk.be_up()
     found = re.search(r"Sign in as (\S+) with the password (\S+)", first)
     assert found
     code = (
@@ -163,6 +180,7 @@ def test_secrets_are_for_their_owner_alone(desk: Desk, first: str) -> None:
 
 
 def test_no_secret_stands_in_a_command_line_or_a_log(desk: Desk, first: str) -> None:
+    desk.be_up()
     secrets = [
         *read_env_file(desk.state / "secrets.env").values(),
         *re.findall(r":([^:@/]+)@", (desk.state / "services.env").read_text()),
@@ -176,6 +194,8 @@ def test_no_secret_stands_in_a_command_line_or_a_log(desk: Desk, first: str) -> 
 
 
 def test_a_second_up_is_refused(desk: Desk, first: str) -> None:
+    desk.be_up()
+
     answer = desk.run("up")
 
     assert answer.returncode == 1
@@ -185,37 +205,34 @@ def test_a_second_up_is_refused(desk: Desk, first: str) -> None:
 
 
 def test_a_worker_that_is_killed_is_started_again(desk: Desk, first: str) -> None:
-    def workers() -> list[int]:
-        return [pid for pid, command in desk.processes().items() if " worker " in command]
+    desk.be_up()
+    before = desk.supervised(" worker ")
 
-    before = workers()
-    os.kill(min(before), signal.SIGKILL)
+    os.kill(before, signal.SIGKILL)
 
-    wait_until(lambda: bool(workers()) and not set(before) & set(workers()))
+    wait_until(lambda: desk.supervised(" worker ") not in {0, before})
     assert "worker ended by itself; starting it again" in desk.said()
 
 
 def test_a_web_server_that_is_killed_frees_its_port_and_is_started_again(
     desk: Desk, first: str
 ) -> None:
-    before = [pid for pid, command in desk.processes().items() if "granian" in command]
+    desk.be_up()
+    before = {pid for pid, command in desk.processes().items() if "granian" in command}
     assert len(before) == 2
 
-    os.kill(min(before), signal.SIGKILL)
+    os.kill(desk.supervised("granian"), signal.SIGKILL)
 
-    wait_until(lambda: not set(before) & set(desk.processes()))
+    wait_until(lambda: not before & set(desk.processes()))
     wait_until(lambda: desk.page("/healthz") == 200)
 
 
-def test_a_killed_supervisor_leaves_nothing_behind(desk: Desk, first: str) -> None:
+def test_a_killed_supervisor_leaves_no_process_and_all_data(desk: Desk, first: str) -> None:
+    desk.be_up()
     assert len(desk.processes()) >= 5
 
     desk.send(signal.SIGKILL)
-
     wait_until(lambda: not desk.processes())
-
-
-def test_a_start_after_a_kill_keeps_all_data(desk: Desk, first: str) -> None:
     said = desk.up()
 
     assert "Sign in as" not in said
@@ -226,6 +243,8 @@ def test_a_start_after_a_kill_keeps_all_data(desk: Desk, first: str) -> None:
 
 
 def test_ctrl_c_stops_everything(desk: Desk, first: str) -> None:
+    desk.be_up()
+
     assert desk.send(signal.SIGINT) == 0
 
     assert desk.said().rstrip().endswith("stopped")
@@ -233,7 +252,7 @@ def test_ctrl_c_stops_everything(desk: Desk, first: str) -> None:
 
 
 def test_down_stops_everything(desk: Desk, first: str) -> None:
-    desk.up()
+    desk.be_up()
 
     answer = desk.run("down")
 
@@ -244,10 +263,12 @@ def test_down_stops_everything(desk: Desk, first: str) -> None:
 
 
 def test_a_port_that_is_taken_is_told(desk: Desk, first: str) -> None:
+    desk.be_down()
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         other.bind(("127.0.0.1", desk.port))
         other.listen()
+
         answer = desk.run("up", "--port", str(desk.port))
 
     assert answer.returncode == 1
