@@ -9,6 +9,7 @@ from pathlib import Path
 
 PACKAGE = "analysis.cases.harness"
 FOLDER = Path(__file__).with_name("harness")
+FIRST = "asking"
 ENTRY = """\
 if __name__ == "__main__":
     # A loop that imports this file gets these very classes, not a second set of them
@@ -53,14 +54,19 @@ def joined_harness() -> str:
 
 
 def _in_order(modules: dict[str, _Module]) -> list[str]:
-    """Names so that each stands after all that it needs, else by name."""
+    """Names so that each stands after all that it needs; what a loop meets comes first."""
     order: list[str] = []
-    while len(order) < len(modules):
-        ready = [n for n in modules if n not in order and modules[n].needs <= set(order)]
-        if not ready:
-            left = ", ".join(sorted(set(modules) - set(order)))
-            raise ValueError(f"these modules of the harness import each other: {left}")
-        order.append(ready[0])
+
+    def place(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise ValueError(f"modules of the harness import each other: {', '.join(above)}")
+        for needed in sorted(modules[name].needs):
+            place(needed, (*above, name))
+        if name not in order:
+            order.append(name)
+
+    for name in [FIRST, *modules]:
+        place(name, ())
     return order
 
 
@@ -78,7 +84,8 @@ def _read(path: Path) -> _Module:
             if node.module.startswith(PACKAGE):
                 needs.add(node.module.rpartition(".")[2])
             elif node.module != "__future__":
-                from_ |= {(node.module, alias.name) for alias in node.names}
+                names = {alias.name for alias in node.names} - {"TYPE_CHECKING"}
+                from_ |= {(node.module, name) for name in names}
         elif not _is_docstring(node) and not _is_type_checking(node):
             break
         last = node.end_lineno or 0

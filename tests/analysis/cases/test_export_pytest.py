@@ -70,6 +70,7 @@ def test_the_harness_is_joined_from_all_its_modules() -> None:
     text = joined_harness()
 
     tree = ast.parse(text, feature_version=(3, 9))
+    assert text.endswith("sys.exit(main(sys.argv[1:]))\n")
     names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     for path in FOLDER.glob("*.py"):
         module = ast.parse(path.read_text(encoding="utf-8"))
