@@ -16,10 +16,10 @@ MAX_CELLS = 120
 MAX_STRETCHES = 40
 # Of a cell's width; the rest is the gap to the next.
 CELL_WIDTH = 0.86
-# Percent of the width that a label keeps free for itself; below it labels would run into each
-# other.
-LABEL_ROOM = 17.0
-NUMBER_ROOM = 2.6
+# Percent of the width that a number, and each character of a label, takes on a page of 1,000
+# pixels.
+NUMBER_ROOM = 3.4
+CHARACTER_ROOM = 0.68
 TONE_ORDER = ("odd", "breach", "fault", "lead")
 
 
@@ -159,10 +159,11 @@ def _placed(marks: Sequence[Mark], per_cell: int, cells: int) -> tuple[PlacedMar
         if x < free_from and mark.tone != "odd":
             continue
         following = next((c for c in centres[at + 1 :] if c > x + NUMBER_ROOM), 200.0)
-        at_end = x > 100 - LABEL_ROOM
-        room = (x - free_from if at_end else following - x) >= LABEL_ROOM
+        wanted = NUMBER_ROOM + CHARACTER_ROOM * len(mark.label)
+        at_end = x > 100 - wanted
+        room = (x - free_from if at_end else following - x) >= wanted
         label = mark.label if room else ""
-        free_from = x + (LABEL_ROOM if label and not at_end else NUMBER_ROOM)
+        free_from = x + (wanted if label and not at_end else NUMBER_ROOM)
         placed.append(PlacedMark(mark, round(x, 3), label, at_end))
     return tuple(placed)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ def a_long_run(rounds: int, project: Project | None = None, **fields: Any) -> Ru
                 f"record {number} of Contoso, open" if number != rounds - 50 else "",
             ),
             tokens_in=1000 + number % 700,
+            cost=Decimal("0.01"),
             input=InputChange((Placed("ticket", 0),)) if number == 1 else None,
         )
         for number in range(1, rounds)

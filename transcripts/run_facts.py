@@ -20,12 +20,12 @@ class Fact:
     tone: str = ""
 
 
-def run_facts(run: Run) -> list[Fact]:
+def run_facts(run: Run, *, cost_note: str = "") -> list[Fact]:
     """Ending, cost, time, tokens, versions, completeness and masking; those that are known."""
     said = "" if run.ending_said else "read from the rounds; the sender did not say"
     facts = [
         Fact("ending", run.get_ending_display(), title=run.ending_reason or said),
-        Fact("cost", money(run.cost, run.currency)),
+        Fact("cost", money(run.cost, run.currency), cost_note),
         Fact("time", lasted(run.duration_ms)),
         Fact("tokens", _tokens(run)),
         Fact("model", run.model, title=run.provider),

@@ -13,13 +13,14 @@ from django.views.decorators.http import require_GET
 
 from agentdesk.htmx import is_swap, template_for
 from analysis import run_lists
+from analysis.run_costs import cost_note, normal_cost, repeats_fact
 from analysis.run_pages import LISTED_FINDINGS, STEP, RunView
 from analysis.words import verdict_label
 from transcripts.access import May, Reader, run_for
 from transcripts.choices import AccessAction
 from transcripts.models import Run
 from transcripts.pages import note_access, project_page
-from transcripts.run_facts import run_facts
+from transcripts.run_facts import Fact, run_facts
 
 CHANGES_SHOWN = 30
 FINDINGS_PER_PAGE = 100
@@ -131,7 +132,7 @@ def _whole_page(request: HttpRequest, reader: Reader, view: RunView) -> dict[str
         "title": run.title if reader.may_read(run) else "",
         "label": label,
         "tone": tone,
-        "facts": run_facts(run),
+        "facts": _facts(view),
         "map": view.map if view.last else None,
         "findings": listed,
         "findings_total": view.findings.total,
@@ -140,6 +141,14 @@ def _whole_page(request: HttpRequest, reader: Reader, view: RunView) -> dict[str
         "older": older and _address(reader, older),
         "restricted_to_others": run.restricted and not reader.may_read(run),
     }
+
+
+def _facts(view: RunView) -> list[Fact]:
+    """The run's facts, with what the analysis knows of its cost."""
+    run = view.run
+    facts = run_facts(run, cost_note=cost_note(run.cost, normal_cost(run)))
+    repeats = repeats_fact(run, view.verdict)
+    return [*facts, repeats] if repeats else facts
 
 
 def _address(reader: Reader, run: Run, *, at: int | None = None) -> str:
