@@ -25,7 +25,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.figures import Figure, over, under
-from transcripts.masking import Masker, engine
+from transcripts.importers import read_runs
+from transcripts.masking import MaskedText, Masker, engine, masked_text
+from transcripts.masking.records import mapped
+from transcripts.record import RunRecord
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("AGENTDESK_SHARED") or ROOT.parent / "shared")
@@ -38,7 +41,7 @@ EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
 COVERED = 0.9
 # Right hits in real runs, by the start of the value's SHA-256: the values are not ours to copy.
 JUDGED = {
-    "25643360d71b4cf6": "the password of a capture-the-flag task, named as one in the text (misc_networking_1)",
+    "a39095fe3a3f543d": "the password of a capture-the-flag task, told as one",
 }
 
 
@@ -127,12 +130,30 @@ def marks(length: int, places: list[tuple[int, int]]) -> bytearray:
 def real_texts() -> Iterator[tuple[str, str]]:
     """Names and texts of other people's runs: each file, or each line of a file of lines."""
     for path in sorted((SHARED / "corpus").rglob("*")):
-        if not path.is_file() or path.suffix in (".md", ".eval") or "LICENSE" in path.name:
+        if not path.is_file() or path.suffix == ".md" or "LICENSE" in path.name:
             continue
         name = str(path.relative_to(SHARED / "corpus"))
+        if path.suffix == ".eval":
+            for text in imported_texts(path):
+                yield name, text
+            continue
         text = path.read_text(encoding="utf-8", errors="replace")
         for piece in text.splitlines() if path.suffix == ".jsonl" else [text]:
             yield name, piece
+
+
+def imported_texts(path: Path) -> list[str]:
+    """Each text of the runs in a file that is no text itself."""
+    texts: dict[str, None] = {}
+
+    def seen(text: str) -> MaskedText:
+        texts[text] = None
+        return masked_text("")
+
+    for run in read_runs(path.read_bytes(), default_run_id=path.stem):
+        if isinstance(run, RunRecord):
+            mapped(run, seen, seen)
+    return list(texts)
 
 
 def real_runs() -> Iterator[Figure]:

@@ -15,6 +15,7 @@ from transcripts.masking.names import Strength
 from transcripts.masking.options import DEFAULT, Options
 from transcripts.masking.rulefiles import TextRule, text_rules
 from transcripts.masking.spans import Hit, Rank
+from transcripts.masking.tables import column_hits, table_hits
 from transcripts.masking.values import DIGIT, LETTER, is_secret, is_stand_in
 
 # A name that may tell, and the sign between it and its value.
@@ -38,6 +39,12 @@ LINE_VALUE: Final = re.compile(r"[^\n\r]{1,4096}")
 LINE_START: Final = re.compile(
     r"(?:^|[\n\r])[ \t]*(?:[-+>$#] )?(?:export |set |setx |env |SET |- |ENV |ARG )?[ \t]*[\"']?$"
 )
+USER_LINE: Final = re.compile(
+    r"(?i)(?:user|login|benutzer|utilisateur|identifiant|usuario|utente|gebruiker|account|konto)"
+    r"[\w -]{0,20}"
+    r":[ \t]+[^\s]{2,64}[ \t]*\r?\n[ \t]*$"
+)
+LINE_END: Final = re.compile(r"[ \t]*(?:[\r\n]|$)")
 MORE_PAIRS: Final = re.compile(r"[&;,]\s*[\w.\-]+\s?[=:]|\s[\w.\-]+=")
 # Before a string in Python and its like: f"", rb"".
 PREFIX: Final = re.compile(r"(?i)[rbfu]{1,2}(?=[\"'])")
@@ -48,10 +55,6 @@ COOKIE_LINE: Final = pattern(r"""\b(?:set-)?cookie["']?[ \t]{0,3}[:=][ \t]{0,3}[
 COOKIE: Final = re.compile(r"([^\s=;,]{1,80})=([^\s;,]{1,4096})")
 COOKIE_NAMES: Final = re.compile(
     r"(?i)sess|sid\b|token|auth|csrf|xsrf|jwt|login|remember|credential|secret|key"
-)
-TABLE_ROW: Final = re.compile(r"(?m)^[ \t]*\|(.*)\|[ \t]*$")
-SENSITIVE_CELL: Final = re.compile(
-    r"(?i)pass|pwd|kennwort|contrase|wachtwoord|senha|mdp|secret|token|key|\bpin\b|\bpw\b"
 )
 
 
@@ -69,7 +72,9 @@ def context_hits(
     if b"cookie" in lowered:
         yield from _cookies(text, folded)
     if "|" in text:
-        yield from _tables(text)
+        yield from table_hits(text)
+    if "\n" in text:
+        yield from column_hits(text)
 
 
 def rule_hits(rule: TextRule, text: str, folded: bytes) -> Iterator[Hit]:
@@ -112,6 +117,8 @@ def _assigned(text: str, folded: bytes, budget: Budget, options: Options) -> Ite
                 strength = max(strength, names.strength(name))
         if strength == Strength.NONE:
             continue
+        if found.group(2) == b":" and text[name_start - 1 : name_start] == ":":
+            continue  # a part of a longer name: arn:aws:secretsmanager:…:secret:prod
         value = _value(text, folded, found.end(), name_start, found)
         if value is None:
             continue
@@ -121,8 +128,16 @@ def _assigned(text: str, folded: bytes, budget: Budget, options: Options) -> Ite
             # In a sentence a word after "is" is mostly speech: only what looks random counts.
             strength = min(strength, Strength.WEAK)
         numeric = names.family_of(name) in ("code", "password")
-        if is_secret(text[start:end], strength, quoted=quoted, numeric_ok=numeric):
+        beside_user = strength == Strength.STRONG and _beside_user(text, name_start, end)
+        if is_secret(text[start:end], strength, quoted=quoted or beside_user, numeric_ok=numeric):
             yield Hit(start, end, "named-value", names.family_of(name), Rank.CONTEXT)
+
+
+def _beside_user(text: str, name_start: int, end: int) -> bool:
+    """Whether a line `Password: word` follows a line `User: name`: then the word is no speech."""
+    return bool(
+        USER_LINE.search(text, max(0, name_start - 160), name_start) and LINE_END.match(text, end)
+    )
 
 
 def _value(
@@ -191,31 +206,6 @@ def _cookies(text: str, folded: bytes) -> Iterator[Hit]:
             told = COOKIE_NAMES.search(cookie.group(1)) and len(value) >= 8
             if (told or long_random) and not is_stand_in(value):
                 yield Hit(*cookie.span(2), "cookie", "cookie", Rank.CONTEXT)
-
-
-def _tables(text: str) -> Iterator[Hit]:
-    """Cells of a Markdown table under a head that names a secret."""
-    columns: dict[int, str] = {}
-    width = last_end = 0
-    for row in TABLE_ROW.finditer(text):
-        cells = row.group(1).split("|")
-        if row.start() > last_end + 2 or len(cells) != width:
-            columns = {
-                index: cell.strip()
-                for index, cell in enumerate(cells)
-                if SENSITIVE_CELL.search(cell) and names.strength(cell.strip())
-            }
-            width, last_end = len(cells), row.end()
-            continue
-        last_end = row.end()
-        at = row.start(1)
-        for index, cell in enumerate(cells):
-            value = cell.strip()
-            if index in columns and is_secret(value, Strength.STRONG, quoted=True, numeric_ok=True):
-                start = at + cell.index(value)
-                family = names.family_of(columns[index])
-                yield Hit(start, start + len(value), "table-cell", family, Rank.CONTEXT)
-            at += len(cell) + 1
 
 
 def _is_basic(value: str) -> bool:

@@ -49,7 +49,7 @@ def strength(name: str) -> Strength:
             return Strength.NONE
         return Strength.STRONG if before and last == "token" else Strength.WEAK
     endings = {last, " ".join(words[-2:]), " ".join(words[-3:])}
-    if endings & lists["strong"]:
+    if endings & lists["strong"] or last.endswith(tuple(lists["strong_endings"])):
         return Strength.STRONG
     if endings & lists["weak"]:
         return Strength.WEAK

@@ -80,7 +80,7 @@ def _words() -> _Words:
         noun=pattern(rf"\b(?:{any_of('nouns')})\b"),
         number_noun=pattern(rf"\b(?:{any_of('number_nouns')})\b"),
         link=re.compile(
-            rf"(?i)(?:(?<!\w)(?:{any_of('links')})(?!\w)(?:\s(?:{any_of('adverbs')})(?!\w))?\s?:?|[:=](?=\s|[\"'])|(?<=\s)[(>])"
+            rf"(?i)(?:(?<!\w)(?:{any_of('links')})(?!\w)(?:\s(?:{any_of('adverbs')})(?!\w))?\s?:?|(?<![!=<>~+-])[:=](?=\s|[\"'])|(?<=\s)[(>])"
             rf"\s{{0,3}}{opening}(?=\S)"
         ),
         change_link=re.compile(rf"(?i)(?<!\w)(?:{any_of('change_links')})\s{{1,2}}{opening}(?=\S)"),
@@ -170,7 +170,10 @@ def _candidate(text: str, at: int, rule: str, *, least: int) -> Iterator[Hit]:
     found = CANDIDATE.match(text, at)
     if found is None:
         return
-    value = found.group().rstrip(".,;:)]}")
+    whole = found.group()
+    value = whole.rstrip(".,;:)]}")
+    if "{" in value and whole[len(value) : len(value) + 1] == "}":
+        value += "}"
     if "[" in value or "(" in value:  # words of code
         return
     if shape(value) >= least and not OTHER.match(value) and not is_stand_in(value):

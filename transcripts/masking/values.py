@@ -33,7 +33,11 @@ LOOK_UP: Final = re.compile(
     r"|params\[|request\.|self\.|this\.|args\.|\$\{|\{\{|%\(|\)s$"
 )
 IDENTIFIER: Final = re.compile(r"^[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*(?:[(\[].*)?$")
-PATH: Final = re.compile(r"^(?:[~.]{0,2}(?:/[A-Za-z_.-]+)+/?|[A-Za-z]:\\[^\s]*)$")
+PATH: Final = re.compile(
+    r"^(?:[~.]{0,2}(?:/[A-Za-z_.-]+)+/?|[A-Za-z]:\\[^\s]*|~/[\w./-]*|\.{1,2}/[\w./-]*"
+    r"|/(?:home|root|usr|var|opt|etc|tmp|mnt|srv|data|app|run|dev|proc|bin|lib|Users|Library|private"
+    r"|workspaces?|workdir|work|repo|repos|testbed|code|src|Volumes|Applications)(?:/[\w.@+-]+)*/?)$"
+)
 URL: Final = re.compile(r"^[a-z][a-z0-9+.-]*://[^@]*$", re.IGNORECASE)
 SPEECH: Final = re.compile(
     r"(?i)(?:^|\s)(?:is|are|was|were|be|must|should|will|cannot|can't|not|the|too|and|or|of|to|for|with|your|my|please|at"
@@ -84,7 +88,9 @@ def _is_code(value: str) -> bool:
     bare = value.rstrip("),:;]}")
     if is_stand_in(bare) or value[0] in ":=!<>":
         return True
-    return bool(IDENTIFIER.match(value)) and any(sign in value for sign in ".([")
+    if not IDENTIFIER.match(value):
+        return False
+    return "(" in value or "[" in value or ("." in value and not value[-1].isdigit())
 
 
 def _looks_random(value: str) -> bool:

@@ -58,6 +58,9 @@ def test_the_value_and_only_the_value_is_masked(text, secret):
         '{"signature": "EsMCCkYICxgCKkDuNR00D0SPshrOAOM1rE2RNrkHn0aXuAp7lW1sP8HECP"}',
         "https://portal.example.com:8443/password/reset?step=2",
         "zip code is 78260",
+        "HOME=/root\nPWD=/home/user1/repo2\nOLDPWD=/testbed/a1\n",
+        "if password != password2: raise ValidationError",
+        "arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-AbCdEf",
     ],
 )
 def test_look_alikes_stay(text):
