@@ -42,6 +42,10 @@ COVERED = 0.9
 # Right hits in real runs, by the start of the value's SHA-256: the values are not ours to copy.
 JUDGED = {
     "a39095fe3a3f543d": "the password of a capture-the-flag task, told as one",
+    "2d6bcce9707ad907": "the secret of a capture-the-flag task, told as one",
+    "e5b87379a5e931d3": "the password of a capture-the-flag task, told as one",
+    "9dc810919cc61dbb": "the password of a capture-the-flag task, told as one",
+    "ee9674e2a09dc2fc": "the password of a capture-the-flag task, told as one",
 }
 
 

@@ -151,6 +151,8 @@ def _value(
     if opener in CLOSERS:
         close = folded.find(opener.encode(), at + 1, at + 1 + QUOTED_AT_MOST)
         line_end = folded.find(b"\n", at + 1, at + 1 + QUOTED_AT_MOST)
+        if close == at + 1:
+            return None
         if close > at + 1 and not (0 <= line_end < close):
             return at + 1, close, True
         at += 1
