@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from transcripts.endings import with_ending
 from transcripts.importers import UnreadableError, read_runs
 from transcripts.record import RunRecord
 
+JUDGED = Path(__file__).with_name("judged.csv")
+"""What a person said of each alarm: file, run, round, detector, right or wrong, and why wrong."""
 NOT_RUNS = {".md", ".txt"}
 LENGTHS = Limits(rounds=200)
 """How long a run may be was never said for these agents, and is not what is looked at."""
@@ -28,6 +31,10 @@ class Alarm:
     severity: Severity
     recovered_at: int | None
     why: str
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        return self.file, self.run_id, str(self.round), self.detector
 
 
 @dataclass(frozen=True)
@@ -90,3 +97,13 @@ def look_at(run: RunRecord, file: Path) -> CorpusRun:
     )
     flagged = analysis.verdict.flagged
     return CorpusRun(file.parts[0], str(file), run.run_id, len(run.rounds), flagged, alarms)
+
+
+def judged() -> dict[tuple[str, str, str, str], str]:
+    """By alarm: `right`, or `wrong: ` and why."""
+    with JUDGED.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    return {
+        (run_file, run_id, number, detector): f"{verdict}: {why}" if why else verdict
+        for run_file, run_id, number, detector, verdict, why in rows
+    }

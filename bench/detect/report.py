@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from bench.detect.corpus import Alarm, Corpus, CorpusRun
+from bench.detect.corpus import Alarm, Corpus, CorpusRun, judged
 from bench.detect.score import Control, Outcome, Share, by_detector
 from bench.detect.speed import Timing
 
@@ -155,19 +155,27 @@ def corpus(found: Corpus) -> str:
     return f"{counts}\n\n{unread}"
 
 
-def corpus_list(alarms: Iterable[Alarm]) -> str:
-    return table(
-        ["run", "round", "detector", "why"],
+def corpus_list(alarms: list[Alarm]) -> str:
+    """Each alarm with what a person said of it, and the share that was wrong."""
+    said = judged()
+    verdicts = [said.get(alarm.key, "not looked at") for alarm in alarms]
+    wrong = sum(verdict.startswith("wrong") for verdict in verdicts)
+    unseen = verdicts.count("not looked at")
+    head = f"Wrong by eye: {with_interval(Share(wrong, len(alarms) - unseen))}. "
+    rows = table(
+        ["run", "round", "detector", "why", "by eye"],
         (
             [
                 f"{alarm.file} {alarm.run_id[-24:]}",
                 _place(alarm),
                 f"`{alarm.detector}`",
                 _cell(alarm.why),
+                _cell(verdict),
             ]
-            for alarm in alarms
+            for alarm, verdict in zip(alarms, verdicts, strict=True)
         ),
     )
+    return f"{head}Not looked at: {unseen}.\n\n{rows}"
 
 
 def _place(alarm: Alarm) -> str:
