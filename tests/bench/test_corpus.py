@@ -1,4 +1,4 @@
-"""Real runs: what can be read is looked at, what cannot is named, and each verdict by eye is one."""
+"""Real runs: what is read is looked at, what is not is named, each verdict by eye is one."""
 
 import json
 from pathlib import Path
