@@ -149,10 +149,12 @@ class Replay:
                 self._stop(f"stopped at the limit of {CALLS} tool calls")
             outcome = self._tools.answer(name, args)
             made = {"e": "call", "round": self.round, "name": name, "args": args, **outcome}
-            made["result"] = cut(outcome["result"])
+            made["result"] = cut(outcome["result"] or "")
             made["id"], as_asked = self._asked(name, args)
             self._made.append(made)
             self._emit(made)
+            if outcome["result"] is None:
+                self._stop(f"the record has no answer of {name}, and no further reply")
             if not outcome["recorded"]:
                 self._diverged(self.round, "call", "a recorded call", outcome["result"])
                 if self.case.get("script", {}).get("unrecorded") == "stop":

@@ -16,7 +16,10 @@ def example_agent(replay: Replay) -> str:
         reply = replay.ask(messages)
         messages.append(reply.message)
         if not reply.calls:
-            return reply.text
+            said = replay.person()
+            if said is None:
+                return reply.text
+            messages.append({"role": "user", "content": said})
         for call in reply.calls:
             key = call_key(call.name, call.args)
             earlier = results.setdefault(key, [])

@@ -29,24 +29,35 @@ class RecordedTools:
         self.answers: dict[str, deque[dict[str, Any]]] = {}
         self.args_of: dict[str, list[str]] = {}
         self.counts: dict[str, int] = {}
+        self.unanswered: set[str] = set()
         for entry in case["run"]["rounds"]:
             for call in entry.get("calls") or []:
-                if call.get("result") is None:
-                    continue
                 key = call_key(call["name"], call.get("args", {}))
+                if call.get("result") is None:
+                    self.unanswered.add(key)
+                    continue
                 self.answers.setdefault(key, deque()).append(call)
                 self.args_of.setdefault(call["name"], []).append(canonical(call.get("args", {})))
 
     def answer(self, name: str, args: Any) -> dict[str, Any]:
-        """{"result", "is_error", "raises", "mock", "recorded", "wait" (seconds)} of one call."""
+        """{"result", "is_error", "raises", "mock", "recorded", "wait" (seconds)} of one call.
+
+        `result` None: the recorded run made this call and ended before it was answered.
+        """
         self.counts[name] = self.counts.get(name, 0) + 1
         mock = self.mock_of(name, args)
         if mock is not None and mock["answer"] != "slow":
             return mocked(mock, name)
-        queue = self.answers.get(call_key(name, args))
+        key = call_key(name, args)
+        queue = self.answers.get(key)
         if queue is None:
-            return {"result": self.not_recorded(name, args), "is_error": True,
-                    "raises": "RuntimeError", "mock": "", "recorded": False, "wait": 0}  # fmt: skip
+            known = key in self.unanswered
+            return {
+                "result": None if known else self.not_recorded(name, args),
+                "is_error": None if known else True,
+                "raises": "" if known else "RuntimeError",
+                "mock": "", "recorded": known, "wait": 0,
+            }  # fmt: skip
         call = queue.popleft() if len(queue) > 1 else queue[0]
         result = call["result"]
         return {

@@ -74,8 +74,12 @@ class Trace:
         number = self.number
         last = self.rounds[-1] if self.rounds else {}
         script_over = self.how == "stopped" and self.why.endswith("no further reply")
+        as_far = last.get("source") == "recorded" and number >= case["run"]["rounds"][-1]["round"]
+        recorded_ending = case["run"].get("ending") if as_far else None
         if script_over and not self.ending and ended_as(last)[0] == "handed_off":
             self.ending, self.reason = ended_as(last)  # the recorded run went no further either
+        elif script_over and not self.ending and recorded_ending in ("finished", "handed_off"):
+            self.ending, self.reason = recorded_ending, "as far as the recorded run went"
         elif self.how in ("stopped", "killed") and self.ending in ("", "open"):
             self.ending, self.reason = "open", f"still going at round {number}: {self.why}"
         elif self.how == "stopped":

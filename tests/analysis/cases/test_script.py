@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from analysis.cases.harness import CaseError, ModelFailed, Replay, ToolFailed
+from analysis.cases.harness import (
+    CaseError,
+    ModelFailed,
+    Replay,
+    ToolFailed,
+    example_agent,
+    judge,
+)
 from tests.analysis.cases.small import a_case, here, plain_loop, says, shown, wants
 from transcripts.endings import hands_off
 
@@ -372,3 +379,40 @@ def test_hand_offs_are_those_of_the_record(name: str) -> None:
     trace = here(a_case(wants(name)))
 
     assert (trace.ending == "handed_off") is hands_off(name)
+
+
+def test_a_run_that_ended_by_its_last_call_is_replayed_to_that_end() -> None:
+    """Many agents are finished when they call a tool of that meaning, answered or not."""
+    ended = {"run_id": "r", "ending": "finished"}
+    for answer in (None, "accepted"):
+        case = a_case(wants("look"), wants("submit", answer), expect=[
+            {"kind": "must_call", "tool": "submit"}, {"kind": "ending", "in": ["finished"]},
+        ])  # fmt: skip
+        case["run"] |= ended
+
+        trace = here(case)
+
+        assert (trace.ending, trace.reason) == ("finished", "as far as the recorded run went")
+        assert trace.divergence is None
+        assert [state for state, _ in judge(case, trace)] == ["passed", "passed"]
+
+
+def test_a_run_that_was_stopped_is_still_going_where_its_record_ends() -> None:
+    case = a_case(wants("look"), wants("submit", None))
+    case["run"]["ending"] = "stopped"
+
+    trace = here(case)
+
+    assert trace.reason == (
+        "still going at round 2: the record has no answer of submit, and no further reply"
+    )
+
+
+def test_a_conversation_goes_on_with_what_the_person_wrote() -> None:
+    case = a_case(says("Which floor?"), wants("look"), says("Ordered."))
+    case["run"]["messages"].append({"key": "later", "role": "user", "content": "Floor 2."})
+    case["run"]["rounds"][1]["input"] = {"added": ["later"]}
+
+    trace = here(case, example_agent)
+
+    assert (trace.number, trace.final, trace.divergence) == (3, "Ordered.", None)
