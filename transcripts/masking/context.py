@@ -13,7 +13,7 @@ from transcripts.masking.budget import Budget
 from transcripts.masking.fold import pattern
 from transcripts.masking.names import Strength
 from transcripts.masking.options import DEFAULT, Options
-from transcripts.masking.rulefiles import TextRule, text_rules
+from transcripts.masking.rulefiles import TextRule, any_needed, text_rules
 from transcripts.masking.spans import Hit, Rank
 from transcripts.masking.tables import column_hits, table_hits
 from transcripts.masking.values import DIGIT, LETTER, is_secret, is_stand_in
@@ -64,13 +64,13 @@ def context_hits(
     """Secrets that `text` gives away by what stands around them; `folded` is `fold(text)`."""
     yield from _assigned(text, folded, budget, options)
     yield from _flags(text, folded, options)
-    lowered = folded.lower()
-    for rule in text_rules("context"):
-        if any(word in lowered for word in rule.needs):
-            budget.check()
-            yield from rule_hits(rule, text, folded)
-    if b"cookie" in lowered:
-        yield from _cookies(text, folded)
+    if any_needed("context").search(folded):
+        lowered = folded.lower()
+        for rule in text_rules("context"):
+            if any(word in lowered for word in rule.needs):
+                budget.check()
+                yield from rule_hits(rule, text, folded)
+    yield from _cookies(text, folded)
     if "|" in text:
         yield from table_hits(text)
     if "\n" in text:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import datetime
+from decimal import Decimal
 from enum import Enum
 from functools import cache
 from typing import Any, Final, cast
 
+from transcripts.masking.errors import MaskingError
 from transcripts.masking.types import MaskedText
-from transcripts.record import Call, Opaque, RunRecord, Tool
+from transcripts.record import Call, Ending, Opaque, RunRecord, Stop, Tool
 
 Mask = Callable[[str], MaskedText]
 
 # Fields that hold JSON text. Every other string is text, and may hold JSON all the same.
 JSON_FIELDS: Final = frozenset({(Call, "args"), (Opaque, "body"), (Tool, "schema")})
+
+AS_THEY_ARE: Final = frozenset({type(None), bool, int, float, Decimal, datetime, Stop, Ending})
 
 
 def mapped(record: RunRecord, text: Mask, json_text: Mask) -> RunRecord:
@@ -23,23 +28,27 @@ def mapped(record: RunRecord, text: Mask, json_text: Mask) -> RunRecord:
 
 
 def _mapped(value: Any, text: Mask, json_text: Mask) -> Any:
-    if isinstance(value, Enum):
+    kind = type(value)
+    if kind in AS_THEY_ARE:
         return value
-    if isinstance(value, str):
+    if kind is str or kind is MaskedText:
         return text(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        kind = type(value)
+    if kind is tuple:
+        return tuple([_mapped(item, text, json_text) for item in value])
+    if is_dataclass(kind):
         return kind(
             **{
                 name: _mapped(getattr(value, name), json_text if is_json else text, json_text)
                 for name, is_json in _fields(kind)
             }
         )
-    if isinstance(value, tuple):
-        return tuple(_mapped(item, text, json_text) for item in value)
     if isinstance(value, Mapping):
         return {_mapped(k, text, json_text): _mapped(v, text, json_text) for k, v in value.items()}
-    return value
+    if isinstance(value, Enum):
+        return value
+    if isinstance(value, str):
+        return text(str.__str__(value))
+    raise MaskingError(f"a run record holds a {kind.__name__}, which masking does not know")
 
 
 @cache

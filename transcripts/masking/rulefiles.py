@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import re2
+
 from transcripts.masking.fold import pattern
 
 FOLDER: Final = Path(__file__).parent / "rules"
@@ -45,6 +47,13 @@ def text_rules(name: str) -> tuple[TextRule, ...]:
         )
         for rule in listed
     )
+
+
+@cache
+def any_needed(name: str) -> Any:
+    """A pattern that finds a needed word of some rule: most texts have none, and need no more."""
+    needs = {word.decode() for rule in text_rules(name) for word in rule.needs}
+    return pattern("|".join(re2.escape(word) for word in sorted(needs)))
 
 
 @cache
