@@ -19,7 +19,7 @@ CELL_WIDTH = 0.86
 # Percent of the width that a number, and each character of a label, takes on a page of 1,000
 # pixels.
 NUMBER_ROOM = 3.4
-CHARACTER_ROOM = 0.68
+CHARACTER_ROOM = 0.62
 TONE_ORDER = ("odd", "breach", "fault", "lead")
 
 

@@ -15,8 +15,7 @@ from transcripts.selectors.pages import TOLD_MESSAGES, Cut, RoundWindow
 SHOWN = 480
 SHOWN_LINES = 8
 SHOWN_ARGS = 300
-# Calls of one round that are shown at once; an agent may ask for hundreds in parallel.
-SHOWN_CALLS = 12
+SHOWN_ORPHANS = 5
 EMPTY_WORDS = {
     "": "an empty string",
     "null": "null",
@@ -129,8 +128,8 @@ def _round_card(round_: dict[str, Any], window: RoundWindow, *, waits: bool) -> 
         reply=_text(round_, "reply"),
         reasoning=_text(round_, "reasoning"),
         error=_text(round_, "error"),
-        calls=tuple(call_card(call, waits=waits) for call in calls[:SHOWN_CALLS]),
-        calls_left_out=max(0, len(calls) - SHOWN_CALLS),
+        calls=tuple(call_card(call, waits=waits) for call in calls),
+        calls_left_out=max(0, round_["call_count"] - len(calls)),
         heard=_heard(round_, window),
         dropped_count=len(round_["dropped"]),
         gone=_gone_words(round_, window),
@@ -141,9 +140,9 @@ def _round_card(round_: dict[str, Any], window: RoundWindow, *, waits: bool) -> 
             TextCard(
                 str(orphan.get("content", ""))[:SHOWN], len(str(orphan.get("content", ""))), ""
             )
-            for orphan in round_["orphans"]
+            for orphan in round_["orphans"][:SHOWN_ORPHANS]
         ),
-        opaque=tuple(str(part.get("kind", "")) for part in round_["opaque"]),
+        opaque=tuple(str(part) for part in round_["opaque_kinds"]),
         has_input=bool(round_["input_kind"]),
         input_size=round_["input_size"],
     )
@@ -234,7 +233,7 @@ def message_card(message: dict[str, Any], *, shown: int = SHOWN) -> MessageCard:
         role=message["role"],
         text=TextCard(head_of(text, shown), message["content_length"], "message"),
         origin=origin,
-        opaque=tuple(str(part.get("kind", "")) for part in message["opaque"]),
+        opaque=tuple(str(part) for part in message["opaque_kinds"]),
     )
 
 

@@ -63,6 +63,12 @@ def next_number(number: int) -> int:
     return number + 1
 
 
+@register.filter
+def left_of(total: int, listed: Sequence[object]) -> int:
+    """How many of `total` are not listed."""
+    return total - len(listed)
+
+
 @register.simple_tag
 def round_links(sentence: str, address: str, kept: str, odd_round: int | None) -> SafeString:
     """A sentence whose rounds are links; the odd one is marked."""

@@ -34,7 +34,10 @@
     document.querySelectorAll(".findings a").forEach((link) => {
       const here = Number(link.dataset.finding) === first && first === until;
       link.toggleAttribute("aria-current", here);
-      if (here) link.setAttribute("aria-current", "true");
+      if (!here) return;
+      link.setAttribute("aria-current", "true");
+      const beside = link.closest(".beside");
+      beside.scrollTop = link.offsetTop - beside.clientHeight / 3;
     });
     if (item.id) history.replaceState(history.state, "", `#${item.id}`);
   };

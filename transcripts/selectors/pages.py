@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import F, Max, Q, QuerySet, Value, Window
+from django.db.models import F, Func, JSONField, Max, Q, QuerySet, Value, Window
 from django.db.models.functions import Floor, Lag, Left, Length, RowNumber, Substr
 
 from transcripts.choices import StopReason
@@ -14,6 +14,9 @@ from transcripts.models import Message, Round, Run, ToolCall
 
 # Characters of one text that a page takes before it says how much more there is.
 SHOWN_CHARACTERS = 3_000
+# Calls of one round that are shown at once; an agent may ask for hundreds in parallel.
+SHOWN_CALLS = 12
+CALLS_PER_PAGE = 200
 # Messages of one round that are told one by one.
 TOLD_MESSAGES = 40
 
@@ -79,11 +82,11 @@ def round_window(*, run: Run, spans: Sequence[Span]) -> RoundWindow:
     window.rounds = list(
         Round.objects.filter(_within("number", spans), run=run)
         .order_by("number")
-        .annotate(**text_heads("reply", "reasoning", "error"))
+        .annotate(**text_heads("reply", "reasoning", "error"), opaque_kinds=kinds_of("opaque"))
         .values(*ROUND_FIELDS)
     )
     calls = (
-        ToolCall.objects.filter(_within("round_number", spans), run=run)
+        ToolCall.objects.filter(_within("round_number", spans), run=run, index__lt=SHOWN_CALLS)
         .order_by("round_number", "index")
         .annotate(**text_heads("args", "result"))
         .values(*CALL_FIELDS)
@@ -101,7 +104,7 @@ def message_heads(*, run: Run, idents: Iterable[str]) -> dict[str, dict[str, Any
     rows = (
         Message.objects.filter(run=run, ident__in=list(idents))
         .order_by("ident")
-        .annotate(**text_heads("content"))
+        .annotate(**text_heads("content"), opaque_kinds=kinds_of("opaque"))
         .values(*MESSAGE_FIELDS)
     )
     return {row["ident"]: row for row in rows}
@@ -199,6 +202,27 @@ def text_heads(*names: str) -> dict[str, Any]:
     return heads
 
 
+def kinds_of(name: str) -> Func:
+    """The kinds of opaque parts without their bodies, which may be whole pictures."""
+    return Func(
+        F(name),
+        Value("$[*].kind"),
+        template="jsonb_path_query_array(%(expressions)s::jsonpath)",
+        output_field=JSONField(),
+    )
+
+
+def round_calls(*, run: Run, number: int, start: int) -> list[dict[str, Any]]:
+    """Calls of one round from index `start`, `CALLS_PER_PAGE` at most."""
+    rows = (
+        ToolCall.objects.filter(run=run, round_number=number, index__gte=start)
+        .order_by("index")
+        .annotate(**text_heads("args", "result"))
+        .values(*CALL_FIELDS)
+    )
+    return list(rows[:CALLS_PER_PAGE])
+
+
 def _told_idents(round_: dict[str, Any]) -> Iterable[str]:
     for placed in [*round_["added"][:TOLD_MESSAGES], *round_["dropped"][:TOLD_MESSAGES]]:
         yield placed[1]
@@ -216,7 +240,7 @@ WORST_FIRST = (
 _ROUND_TEXTS = ("reply", "reasoning", "error")
 ROUND_FIELDS = [
     *("number", "stop", "stop_raw", "input_kind", "input_size", "added", "dropped"),
-    *("tokens_in", "tokens_out", "duration_ms", "orphans", "opaque"),
+    *("tokens_in", "tokens_out", "duration_ms", "orphans", "opaque_kinds", "call_count"),
     *(f"{name}_{part}" for name in _ROUND_TEXTS for part in ("head", "length")),
 ]
 CALL_FIELDS = [
@@ -224,6 +248,6 @@ CALL_FIELDS = [
     *("args_head", "args_length", "result_head", "result_length"),
 ]
 MESSAGE_FIELDS = [
-    *("ident", "role", "name", "reply_of", "result_round", "result_index", "opaque"),
+    *("ident", "role", "name", "reply_of", "result_round", "result_index", "opaque_kinds"),
     *("content_head", "content_length"),
 ]

@@ -117,15 +117,22 @@ def round_text(request: HttpRequest, reader: Reader, pk: int, number: int) -> Ht
 def round_calls(request: HttpRequest, reader: Reader, pk: int, number: int) -> HttpResponse:
     """All calls of a round that has more than its card shows."""
     run = _readable(reader, pk)
-    window = pages.round_window(run=run, spans=[(number, number)])
-    if not window.rounds:
+    start = _number(request.GET.get("start", "")) or 0
+    calls = pages.round_calls(run=run, number=number, start=start)
+    if not calls and not run.rounds.filter(number=number).exists():
         raise Http404("This round never came.")
     note_access(request, reader, AccessAction.READ, run, {"round": number})
+    total = run.calls.filter(round_number=number).count()
+    reached = start + len(calls)
     context = {
         "section": "runs",
         "run": run,
         "number": number,
-        "calls": [call_card(call) for call in window.calls.get(number, [])],
+        "calls": [call_card(call) for call in calls],
+        "total": total,
+        "first": start + 1,
+        "reached": reached,
+        "more": reached < total,
         "may_read": True,
     }
     return render(request, "transcripts/round_calls.html", context)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -11,8 +12,8 @@ from tests.factories import a_member, a_project
 from tests.page_runs import a_hostile_run, a_shown_run, the_vpn_run
 from transcripts.choices import AccessAction, Role
 from transcripts.models import AccessEntry, Project, Run
-from transcripts.record import RunRecord
-from transcripts.selectors import inputs
+from transcripts.record import InputChange, Message, Opaque, Placed, RunRecord
+from transcripts.selectors import inputs, pages
 from transcripts.selectors.record import run_record
 from transcripts.views import rounds
 
@@ -163,6 +164,36 @@ def test_all_calls_of_a_crowded_round(lead: Client, project: Project) -> None:
     assert "18 more calls in this round" in page
     assert "tool_29" not in page
     assert "answer 29" in text
+
+
+def test_calls_beyond_a_page_are_a_link_away(
+    lead: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "CALLS_PER_PAGE", 20)
+    calls = [call(f"tool_{number}", {"n": number}, f"answer {number}") for number in range(30)]
+    run = a_shown_run(a_run(a_round(*calls), "Done."), project)
+
+    first = text_of(lead, "round_calls", run, 1)
+    second = text_of(lead, "round_calls", run, 1, start=20)
+
+    assert "Calls 1 to 20 of 30" in first
+    assert 'href="?start=20"' in first
+    assert "answer 29" in second
+    assert "answer 19<" not in second
+
+
+def test_a_picture_is_named_and_not_sent(lead: Client, project: Project) -> None:
+    body = json.dumps({"url": "data:image/png;base64," + "iVBORw0KGgo" * 20_000})
+    message = Message("shot", "user", "See this.", opaque=(Opaque("image_url", body),))
+    record = a_run(
+        a_round(call(), input=InputChange((Placed("shot", 0),))), "Done.", messages=(message,)
+    )
+    run = a_shown_run(record, project)
+
+    page = lead.get(reverse("analysis:run_detail", args=[project.slug, run.pk])).content.decode()
+
+    assert "image_url, kept as it came" in page
+    assert "iVBOR" not in page
 
 
 @pytest.mark.parametrize("name", ["round_input", "round_calls"])
