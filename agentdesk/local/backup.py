@@ -28,6 +28,7 @@ from psycopg.conninfo import conninfo_to_dict
 from agentdesk.environment import read_env_file
 from agentdesk.local import ports
 from agentdesk.local.postgres import Postgres, all_binaries
+from agentdesk.local.prepared import forget_prepared
 from agentdesk.local.process import LocalError
 from agentdesk.local.state import State
 
@@ -82,6 +83,7 @@ def restore(state: State, source: Path, *, replace: bool) -> str:
             _run(tool, [*arguments, "-d", _name(target), str(dump)], target)
             if target != url:
                 _swap(target, url)
+            forget_prepared(state)
             _restore_keys(state, tar, Path(folder))
     return f"The database is as it was at {about['made_at']}. Start it with ./desk up."
 

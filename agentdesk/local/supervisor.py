@@ -17,6 +17,7 @@ from types import FrameType
 
 from agentdesk.environment import ROOT
 from agentdesk.local import ports
+from agentdesk.local.prepared import is_prepared, note_prepared
 from agentdesk.local.process import Child, LocalError, keep_short
 from agentdesk.local.servers import Servers, start_database, start_queue
 from agentdesk.local.state import State
@@ -99,7 +100,10 @@ def up(state: State, *, host: str, port: int | None) -> int:
             start_queue(state, servers, say)
             state.write_services({**servers.variables, "AGENTDESK_HOSTS": ",".join(bind.hosts())})
             environment = _environment(state, servers, bind)
-            welcome = _prepare_database(environment)
+            welcome = ""
+            if not is_prepared(state, servers.postgres):
+                welcome = _prepare_database(environment)
+                note_prepared(state)
             own += _own_children(state, environment, bind)
             _start_own(state, own, bind)
             state.say_who(address=bind.address)

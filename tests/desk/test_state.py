@@ -3,11 +3,13 @@ from __future__ import annotations
 import base64
 import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
 
 from agentdesk.environment import read_env_file
+from agentdesk.local import prepared
 from agentdesk.local.process import LocalError
 from agentdesk.local.state import State
 from agentdesk.local.supervisor import down
@@ -69,6 +71,66 @@ def test_a_stale_lock_file_holds_nothing(state: State) -> None:
     assert state.holder() is None
     with state.held():
         pass
+
+
+class Data:
+    """A Postgres of which only the data folder matters."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data = folder / "postgres"
+        self.data.mkdir()
+        (self.data / "PG_VERSION").write_text("15")
+
+
+def prepared_state(state: State, monkeypatch: pytest.MonkeyPatch) -> Data:
+    """A state after its first start, with `ROOT` in a folder of its own."""
+    state.prepare()
+    monkeypatch.setattr(prepared, "ROOT", state.folder)
+    (state.folder / "requirements.lock").write_text("one")
+    (state.folder / "static").mkdir()
+    (state.folder / "static" / "staticfiles.json").write_text("{}")
+    data = Data(state.folder)
+    prepared.note_prepared(state)
+    later = time.time() + 5
+    os.utime(state.folder / "prepared", (later, later))
+    return data
+
+
+def test_what_was_prepared_is_not_prepared_again(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = prepared_state(state, monkeypatch)
+
+    assert prepared.is_prepared(state, data)
+
+
+@pytest.mark.parametrize("change", ["packages", "static", "collected", "new data", "restored"])
+def test_a_change_is_prepared_again(
+    state: State, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    data = prepared_state(state, monkeypatch)
+
+    if change == "packages":
+        (state.folder / "requirements.lock").write_text("another")
+    elif change == "static":
+        (state.folder / "static" / "new.css").write_text("a {}")
+    elif change == "collected":
+        (state.folder / "static" / "staticfiles.json").unlink()
+    elif change == "new data":
+        later = time.time() + 10
+        os.utime(data.data / "PG_VERSION", (later, later))
+    else:
+        prepared.forget_prepared(state)
+
+    assert not prepared.is_prepared(state, data)
+
+
+def test_a_database_of_others_is_always_looked_at(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared_state(state, monkeypatch)
+
+    assert not prepared.is_prepared(state, None)
 
 
 def test_down_where_nothing_runs(state: State, capsys: pytest.CaptureFixture[str]) -> None:

@@ -236,6 +236,7 @@ def test_a_killed_supervisor_leaves_no_process_and_all_data(desk: Desk, first: s
     said = desk.up()
 
     assert "Sign in as" not in said
+    assert " database " not in said
     url = read_env_file(desk.state / "services.env")["DATABASE_URL"]
     with psycopg.connect(url) as connection:
         users = connection.execute("SELECT count(*) FROM transcripts_user").fetchone()
