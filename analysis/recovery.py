@@ -63,10 +63,8 @@ class Recovery:
         round_ = self._reading.run.round_by_number[number]
         if TELLS.search(round_.reply[:4_000]) is None:
             return None
-        answered = bisect_right(self._answers, number)
-        if answered == len(self._answers):
-            return None
-        return self._answers[answered] if self._answers[answered] == self._after(number) else None
+        after = self._after(number)
+        return after if after in self._heard else None
 
     def _hand_off(self, last: int) -> int | None:
         if self._reading.run.ending != Ending.HANDED_OFF:
@@ -81,6 +79,10 @@ class Recovery:
     @cached_property
     def _numbers(self) -> list[int]:
         return [round_.number for round_ in self._reading.rounds]
+
+    @cached_property
+    def _heard(self) -> frozenset[int]:
+        return frozenset(self._reading.heard)
 
     @cached_property
     def _good(self) -> dict[str, tuple[list[CallReading], list[int]]]:
@@ -102,22 +104,3 @@ class Recovery:
             for round_ in self._reading.rounds
             if round_.reply.strip() and not round_.calls
         ]
-
-    @cached_property
-    def _answers(self) -> list[int]:
-        """Rounds that read a new message of a person, after the first one."""
-        messages = self._reading.run.message_by_key
-        found = []
-        for round_ in self._reading.rounds[1:]:
-            added = round_.input.added if round_.input is not None else ()
-            for placed in added:
-                message = messages.get(placed.key)
-                if (
-                    message is not None
-                    and message.role == "user"
-                    and message.result_of is None
-                    and message.content.strip()
-                ):
-                    found.append(round_.number)
-                    break
-        return found

@@ -27,6 +27,16 @@ _HANDS_OFF = re.compile(
 )
 # Money moves with `transfer_to_…` too.
 _MOVES_MONEY = re.compile(r"account|bank|wallet|fund|payment|iban")
+# Tools by which an agent says that it is done: all of the name's words are among these.
+_FINISH_WORDS = frozenset(
+    {
+        *("finish", "finished", "done", "final", "submit", "exit", "terminate", "end", "complete"),
+        *("answer", "task", "run", "conversation", "work", "session", "result", "solution"),
+    }
+)
+_SAYS_NOTHING = frozenset(
+    {"answer", "task", "run", "conversation", "work", "session", "result", "solution"}
+)
 _WORD_EDGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 _GOAL_ROLES = frozenset({"system", "developer"})
 
@@ -45,6 +55,12 @@ def hands_off(name: str) -> bool:
     """Whether a tool of this name gives the task to a person or another team."""
     words = _WORD_EDGE.sub("_", name).strip("_").casefold()
     return bool(_HANDS_OFF.search(words)) and not _MOVES_MONEY.search(words)
+
+
+def finishes(name: str) -> bool:
+    """Whether a tool of this name ends the run: `submit`, `final_answer`, `complete_task`."""
+    words = set(_WORD_EDGE.sub("_", name).strip("_").casefold().split("_"))
+    return words <= _FINISH_WORDS and not words <= _SAYS_NOTHING
 
 
 def ticket_keys(run: RunRecord) -> tuple[str, ...]:
@@ -75,9 +91,15 @@ def _ending(run: RunRecord, *, live: bool) -> Ending:
     last = run.rounds[-1] if run.rounds else None
     if last is not None and _handed_off(run.rounds):
         return Ending.HANDED_OFF
+    if last is not None and last.stop == Stop.WANTS_TOOL and _finished_by_tool(last):
+        return Ending.FINISHED
     if live and (last is None or last.stop != Stop.FINISHED):
         return Ending.OPEN
     return _BY_STOP[last.stop] if last is not None else Ending.STOPPED
+
+
+def _finished_by_tool(last: Round) -> bool:
+    return any(finishes(call.name) and call.is_error is not True for call in last.calls)
 
 
 def _handed_off(rounds: tuple[Round, ...]) -> bool:

@@ -82,7 +82,7 @@ def _root_of(
         if len(value) < SHORTEST_VALUE:
             continue
         for source in reversed(before):
-            if value in (source.call.result or "").lower()[:4_000]:
+            if source.name != call.name and value in (source.call.result or "").lower()[:4_000]:
                 return source, value
     return None
 

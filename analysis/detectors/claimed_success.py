@@ -57,8 +57,8 @@ def claimed_success(reading: Reading, limits: Limits) -> Iterator[Draft]:
     The last reply says that it is done, though the tool that should have done it never worked.
 
     Why it matters: the ticket is closed and the person's problem is still there.
-    Stays silent: where the reply admits the failure, the tool worked in the end, or another
-    change worked after it.
+    Stays silent: where the reply admits the failure, a person spoke after it, the tool worked in
+    the end, or another change worked after it.
     Yields: one finding, at the last reply; its evidence is the last call of the tool.
     Likely cause: the failure does not look like one to the model.
     Fix in code: let failing tools say so; before a run may finish, check in code that what it
@@ -74,7 +74,8 @@ def claimed_success(reading: Reading, limits: Limits) -> Iterator[Draft]:
     if _ADMITS.search(text) is not None:
         return
     broken = _never_worked(reading)
-    if broken is None:
+    if broken is None or any(number > broken.round for number in reading.heard):
+        # Whoever spoke to the agent since then knows, and the claim may be about something else.
         return
     what = "failed" if broken.failed else "returned nothing"
     if any(found.change.key == broken.key for found in reading.no_effects):

@@ -36,6 +36,7 @@ def repeated_reply(reading: Reading, limits: Limits) -> Iterator[Draft]:
     hand off.
     Source: health monitors of the field; MAST failure mode "step repetition".
     """
+    heard = frozenset(reading.heard)
     seen: dict[str, list[Round]] = {}
     for round_ in reading.rounds:
         text = round_.reply.lower().translate(_NOT_LETTERS)
@@ -46,7 +47,7 @@ def repeated_reply(reading: Reading, limits: Limits) -> Iterator[Draft]:
             continue
         third, last = same[MIN_SAME - 1], same[-1]
         numbers = [round_.number for round_ in same]
-        spoken_to = any(_read_a_person(reading, round_) for round_ in same[1:])
+        spoken_to = not heard.isdisjoint(round_.number for round_ in same[1:])
         yield Draft(
             at=Place(third.number),
             to_round=last.number if last.number != third.number else None,
@@ -68,14 +69,3 @@ def _is_small_talk(reading: Reading, same: list[Round]) -> bool:
         tuple(call.key for call in reading.calls_by_round.get(round_.number, ())) for round_ in same
     }
     return len(asked) > 1
-
-
-def _read_a_person(reading: Reading, round_: Round) -> bool:
-    messages = reading.run.message_by_key
-    added = round_.input.added if round_.input is not None else ()
-    return any(
-        (message := messages.get(placed.key)) is not None
-        and message.role == "user"
-        and message.result_of is None
-        for placed in added
-    )

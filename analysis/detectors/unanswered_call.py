@@ -37,6 +37,11 @@ def unanswered_call(reading: Reading, limits: Limits) -> Iterator[Draft]:
         if missing and not (reading.live and round_.number == last):
             yield from _unanswered(reading, round_, calls, missing)
         if round_.orphans:
+            # Without an id, or before the first request of the record, the match was the record's
+            # to make.
+            unmatched = round_.number == reading.rounds[0].number or not any(
+                orphan.call_id for orphan in round_.orphans
+            )
             ids = [orphan.call_id or "no id" for orphan in round_.orphans]
             yield Draft(
                 at=Place(round_.number),
@@ -48,6 +53,8 @@ def unanswered_call(reading: Reading, limits: Limits) -> Iterator[Draft]:
                 ),
                 brief="a result answers no request",
                 values={"error": "result without a request", "results": len(ids)},
+                severity=Severity.LEAD if unmatched else None,
+                odd=False if unmatched else None,
             )
 
 

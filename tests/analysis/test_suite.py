@@ -202,3 +202,15 @@ def test_wasted_effort_counts_what_came_after_the_third_identical_call() -> None
 
     assert (wasted.rounds, wasted.tokens, wasted.seconds) == ((4, 5, 6), 330, 6.0)
     assert wasted.cost is None
+
+
+@pytest.mark.parametrize("tool", ["submit", "finish", "final_answer", "completeTask", "done"])
+def test_a_run_that_a_tool_ended_is_finished(tool: str) -> None:
+    verdict = analyse(a_run([OTHER], [call(tool, {}, None)])).verdict
+
+    assert (verdict.kind, verdict.flagged) == ("finished", False)
+
+
+@pytest.mark.parametrize("tool", ["answer", "run", "complete_order", "submit_order", "result"])
+def test_tools_that_only_sound_like_an_end_are_none(tool: str) -> None:
+    assert analyse(a_run([OTHER], [call(tool, {}, "W1")])).verdict.kind == "never_finished"

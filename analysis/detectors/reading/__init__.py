@@ -15,7 +15,7 @@ from analysis.detectors.reading import emptiness, failures, keys
 from analysis.detectors.reading.context import ContextChange, read_context
 from analysis.detectors.reading.tools import Effect, ToolNature, nature_of
 from analysis.detectors.reading.values import is_path, values_of
-from transcripts.record import ENDED_BY_ITSELF, Call, Ending, Round, RunRecord
+from transcripts.record import ENDED_BY_ITSELF, Call, Ending, Placed, Round, RunRecord
 
 if TYPE_CHECKING:
     from analysis.detectors.reading.effects import NoEffect
@@ -168,6 +168,24 @@ class Reading:
         from analysis.detectors.reading.effects import find_no_effects
 
         return tuple(find_no_effects(self.calls))
+
+    @cached_property
+    def heard(self) -> tuple[int, ...]:
+        """The rounds that read a new message of a person, after the first one, ascending."""
+        return tuple(
+            round_.number
+            for round_ in self.rounds[1:]
+            if round_.input is not None and any(map(self._is_said, round_.input.added))
+        )
+
+    def _is_said(self, placed: Placed) -> bool:
+        message = self.run.message_by_key.get(placed.key)
+        return (
+            message is not None
+            and message.role == "user"
+            and message.result_of is None
+            and bool(message.content.strip())
+        )
 
     def call_at(self, round_: int, call: int | None) -> CallReading | None:
         return self._call_at.get((round_, call))

@@ -43,6 +43,7 @@ def read_context(run: RunRecord) -> Iterator[ContextChange]:
     asides: dict[str, tuple[str, ...]] = {}
     changes: list[ContextChange] = []
     lost_at: dict[str, int] = {}
+    tokens: int | None = None
     for round_ in run.rounds:
         if round_.input is None:
             continue
@@ -52,7 +53,12 @@ def read_context(run: RunRecord) -> Iterator[ContextChange]:
             if not any(other == place for other in lost_at.values()):
                 changes[place] = replace(changes[place], back_at=round_.number)
         gone = tuple(key for key in dropped if not present.get(key))
+        tokens_before, tokens = tokens, round_.tokens_in
         if not gone:
+            continue
+        if not kept and _cannot_be_all(tokens_before, tokens):
+            for key in dropped:
+                present[key] = present.get(key, 0) + 1
             continue
         fresh = not kept and _brings_instructions(run, round_.input)
         if fresh:
@@ -75,6 +81,11 @@ def read_context(run: RunRecord) -> Iterator[ContextChange]:
         lost_at.update({key: len(changes) for key in lost})
         changes.append(ContextChange(round_.number, gone, tuple(lost), fresh))
     yield from changes
+
+
+def _cannot_be_all(before: int | None, now: int | None) -> bool:
+    """Nothing of the input before is left, and as much was read: the log holds only what is new."""
+    return before is not None and now is not None and before > 0 and now >= before
 
 
 def _folded(run: RunRecord, key: str) -> str:

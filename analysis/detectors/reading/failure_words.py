@@ -58,6 +58,11 @@ STRICT_HEAD = re2.compile(
     r"(?:fehler|erreur|errore|erro|fout|ошибка|błąd|hata|エラー|错误|錯誤|오류)(?:\s[\w ]{1,30})?\s*[:：])"
 )
 
+# A warning is followed by what was warned about, and the work goes on.
+WARNING_HEAD = re2.compile(
+    r"(?i)^\W{0,6}(?:warn(?:ing)?|note|notice|info|hint|deprecat\w*|debug)\b\s*[:\]]"
+)
+
 # A text that begins like this tells of a success: words of failure that follow are part of a story.
 GOOD_HEAD = re2.compile(
     r"(?i)^[\s\"'`*✓✔✅🎉\[-]{0,6}(?:success(?:ful(?:ly)?)?|ok\b|okay|done\b|completed?\b|created|updated|"

@@ -112,8 +112,10 @@ ENVELOPE_FIELDS = (
 # Fields of its own, beside those of any answer, that make an object a record of the world.
 FIELDS_OF_A_RECORD = 2
 
-_PAIR = re2.compile(r"'(\w{1,40})'\s*:\s*(?:'([^']{0,400})'|\"([^\"]{0,400})\"|(\w{1,20}))")
-_VALUES = {"True": True, "False": False, "None": None}
+_PAIR = re2.compile(
+    r"['\"](\w{1,40})['\"]\s*:\s*(?:'([^']{0,400})'|\"((?:[^\"\\]|\\.){0,400})\"|(\w{1,20}))"
+)
+_VALUES = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
 
 
 def hidden_failure(text: str, value: Any, is_json: bool, nature: ToolNature) -> str | None:
@@ -302,8 +304,8 @@ def _in_text(text: str, nature: ToolNature) -> str | None:
         return None
     if head[0] == "<":
         return _in_markup(text, nature)
-    if head[0] in "{[" and head[1:2] in "'{[":
-        return _in_python_literal(text)
+    if head[0] in "{[" and _PAIR.search(head) is not None:
+        return _in_broken_json(text)
     if words.NEGATED.search(head) is not None and len(text) > SHORT_FOR_DOCUMENTS:
         return None
     if _is_failure_head(head, text, nature):
@@ -316,6 +318,8 @@ def _in_text(text: str, nature: ToolNature) -> str | None:
 def _is_failure_head(head: str, text: str, nature: ToolNature) -> bool:
     heads = words.STRICT_HEAD if nature.document else words.HEAD
     if heads.search(head) is None or words.NEGATED.search(head[:80]) is not None:
+        return False
+    if words.WARNING_HEAD.search(head) is not None:
         return False
     if nature.document:
         # What was fetched may begin with a heading on errors, a log line, or someone's own words.
@@ -438,8 +442,8 @@ def _in_page(text: str) -> str | None:
 _TAG = re2.compile(r"<(?:style|script)\b[^>]*>[^<]*</|<[^>]{0,400}>?")
 
 
-def _in_python_literal(text: str) -> str | None:
-    """Objects that a tool printed with Python's own quotes: `{'message': 'no such user'}`."""
+def _in_broken_json(text: str) -> str | None:
+    """Objects with Python's own quotes (`{'message': 'no such user'}`), or cut off midway."""
     fields: list[tuple[str, str, Any]] = []
     for found in _PAIR.finditer(text[:PAGE_HEAD]):
         name, single, double, bare = found.groups()

@@ -9,7 +9,7 @@ from functools import lru_cache
 import re2
 
 from analysis.detectors.reading.words import word_set
-from transcripts.endings import hands_off
+from transcripts.endings import finishes, hands_off
 
 READ_VERBS = word_set(
     """
@@ -59,13 +59,6 @@ SILENT_WORDS = word_set(
     """
     think thinking thought reason plan note notes scratchpad reflect rm mkdir touch cp mv cd
     chmod sleep wait pass noop
-    """
-)
-# Tools that end a run: that they answer nothing, or are not answered at all, is normal.
-FINISH_WORDS = word_set(
-    """
-    finish finished done final submit exit terminate end complete answer task run
-    conversation work session result solution
     """
 )
 # Words of a name that are no thing of the world.
@@ -141,7 +134,7 @@ def nature_of(name: str) -> ToolNature:
         effect = Effect.CHANGES
     else:
         effect = Effect.EITHER
-    finishes = bool(words) and words != ("answer",) and known <= FINISH_WORDS
+    ends = finishes(name[:200])
     return ToolNature(
         words=words,
         effect=effect,
@@ -152,8 +145,8 @@ def nature_of(name: str) -> ToolNature:
         executor=executor,
         document=effect != Effect.CHANGES and bool(known & DOCUMENT_WORDS),
         hands_off=handed,
-        finishes=finishes,
-        silent=bool(words) and (words[0] in SILENT_WORDS or executor or finishes or handed),
+        finishes=ends,
+        silent=bool(words) and (words[0] in SILENT_WORDS or executor or ends or handed),
     )
 
 

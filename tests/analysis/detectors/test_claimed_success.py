@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.analysis.detectors.finding import drafts, rounds
-from tests.builders import a_run, call
-from transcripts.record import RunRecord
+from tests.builders import a_round, a_run, call
+from transcripts.record import InputChange, Message, Placed, RunRecord
 
 FAILED = call("reset_profile", {"id": 4417}, "permission denied", is_error=True)
 WORKED = call("reset_profile", {"id": 4417}, "profile 4417 reset at 10:02")
@@ -56,3 +58,10 @@ def test_that_a_note_was_written_makes_up_for_nothing() -> None:
     note = call("add_ticket_note", {"text": "reset"}, "note 7 written")
 
     assert rounds("claimed_success", a_run([FAILED], [note], CLAIM)) == [3]
+
+
+def test_a_claim_after_the_person_spoke_may_be_about_something_else() -> None:
+    last = replace(a_round(reply=CLAIM), input=InputChange(added=(Placed("u"),)))
+    run = a_run([FAILED], last, messages=(Message("u", "user", "Never mind. Anything new?"),))
+
+    assert rounds("claimed_success", run) == []

@@ -50,6 +50,12 @@ LOG = """2026-03-02T09:40:11Z INFO checkout started
         pytest.param("reset_profile", "Done. No errors.", id="done"),
         pytest.param("get_user", "", id="empty"),
         pytest.param("get_order", {"id": "W1", "status": "cancelled"}, id="a state"),
+        pytest.param("python", "Warning: _curses.error: no terminal\nflag found", id="a warning"),
+        pytest.param("get_page", '{"error": "", "response": "[{\\"id\\": 7, \\"na', id="cut JSON"),
+        pytest.param("get_alert", {"id": 7, "host": "a", "error": "disk full"}, id="an alert"),
+        pytest.param("get_weather", "bad weather is expected", id="bad weather"),
+        pytest.param("look_up", "Es wurden keine Einträge gefunden.", id="none in German"),
+        pytest.param("look_up", "该条件下没有找到记录", id="none in Chinese"),
     ],
 )
 def test_stays_silent(tool: str, result: object) -> None:
@@ -89,6 +95,7 @@ def test_stays_silent_in_an_empty_run_and_for_marked_errors() -> None:
         ("get_x", {"error": "", "response": "{'message': \"Endpoint does not exist\"}"}),
         ("get_profile", {"profile": "standard", "reset": "403 Forbidden"}),
         ("get_user", '"Error: wrapped in quotes"'),
+        ("get_user", '{"error": "no such user", "response": "[{\\"id\\": 7'),
         ("get_user", "<result><success>false</success><reason>locked</reason></result>"),
         ("get_page", "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"),
         ("bash", "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'"),

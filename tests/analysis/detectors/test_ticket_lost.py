@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.analysis.detectors.finding import drafts, rounds
@@ -65,3 +67,13 @@ def test_reports_once_and_says_when_it_is_back() -> None:
     (draft,) = drafts("ticket_lost", run)
 
     assert (draft.at.round, draft.made_up_at) == (2, 4)
+
+
+def test_a_log_that_holds_only_what_is_new_loses_nothing() -> None:
+    """As many tokens were read as before, and nothing of what was read before is logged."""
+    run = run_of(HEAD, ["a1"], ["a2"])
+    counted = tuple(replace(each, tokens_in=100 * each.number) for each in run.rounds)
+    fewer = tuple(replace(each, tokens_in=100 // each.number) for each in run.rounds)
+
+    assert rounds("ticket_lost", replace(run, rounds=counted)) == []
+    assert rounds("ticket_lost", replace(run, rounds=fewer)) == [2]

@@ -50,9 +50,27 @@ def test_one_finding_a_round() -> None:
 
 
 def test_flags_a_result_that_answers_nothing() -> None:
-    run = a_run(a_round(ANSWERED, orphans=(Orphan("call_9", "left over"),)), "Done.")
+    run = a_run([ANSWERED], a_round(ANSWERED, orphans=(Orphan("call_9", "left over"),)), "Done.")
 
     (draft,) = drafts("unanswered_call", run)
 
     assert "call_9" in draft.why
     assert draft.at.call is None
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(
+            a_run(a_round(ANSWERED, orphans=(Orphan("call_9", "x"),)), "Done."),
+            id="from before the record begins",
+        ),
+        pytest.param(
+            a_run([ANSWERED], a_round(ANSWERED, orphans=(Orphan("", "x"),)), "Done."), id="no id"
+        ),
+    ],
+)
+def test_a_result_that_the_record_could_not_match_is_a_lead(run: RunRecord) -> None:
+    (draft,) = drafts("unanswered_call", run)
+
+    assert (draft.severity, draft.odd) == ("lead", False)
