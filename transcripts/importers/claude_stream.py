@@ -28,6 +28,12 @@ def recognise(value: Any) -> bool:
     """Whether a document is a message of the stream, or all of them in a list."""
     if isinstance(value, list):
         return bool(value) and all(map(recognise, value))
+    if _is_recording(value):
+        return any(map(_is_message, _recorded(value)))
+    return _is_message(value)
+
+
+def _is_message(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and isinstance(value.get("type"), str)
@@ -36,12 +42,40 @@ def recognise(value: Any) -> bool:
     )
 
 
+def _is_recording(value: Any) -> bool:
+    """Whether this is the SDK's talk with its command line, as its transport recorded it."""
+    messages = value.get("messages") if isinstance(value, dict) else None
+    return isinstance(messages, list) and all(
+        isinstance(m, dict) and m.get("direction") in ("send", "recv") for m in messages
+    )
+
+
+def _recorded(value: dict[str, Any]) -> list[Any]:
+    """The messages of a recording; those that were sent have no ids of their own."""
+    session = next(
+        (
+            found
+            for m in value["messages"]
+            if m["direction"] == "recv"
+            and (found := as_name(as_dict(m.get("message")).get("session_id")))
+        ),
+        "",
+    )
+    return [
+        {"uuid": str(number), **message, "session_id": session} if session else message
+        for number, message in enumerate(as_dict(m.get("message")) for m in value["messages"])
+        if message.get("type") in ("system", "assistant", "user", "result")
+    ]
+
+
 def read(documents: Iterator[Document], default_run_id: str) -> Iterator[Read]:
     """A run for each session, and one for each tool use that started a sub-agent."""
     by_run: dict[str, list[dict[str, Any]]] = {}
     for document in documents:
         values = document.value if isinstance(document.value, list) else [document.value]
-        for value in filter(recognise, values):
+        if _is_recording(document.value):
+            values = _recorded(document.value)
+        for value in filter(_is_message, values):
             run_id = value["session_id"] or default_run_id
             if parent := as_name(value.get("parent_tool_use_id")):
                 run_id = f"{run_id}/{parent}"

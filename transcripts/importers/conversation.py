@@ -56,6 +56,10 @@ _CONTENT = frozenset(
         "toolConfig",
         "steps",
         "usage",
+        "chat_history",
+        "message",
+        "preamble",
+        "tool_results",
     }
 )
 

@@ -6,9 +6,10 @@ import codecs
 from collections.abc import Iterator
 from dataclasses import replace
 
-from transcripts.importers import archives
+from transcripts.importers import archives, cassettes
 from transcripts.importers.archives import Content
 from transcripts.importers.base import Document, ImportProblem, UnreadableError
+from transcripts.importers.literals import MAX_LITERAL, python_literal
 from transcripts.importers.parsing import Parsed, ParseError, parse
 
 _STEP = 1024**2
@@ -101,6 +102,8 @@ def _document(parsed: Parsed, line: int | None) -> Document:
     notes = []
     if parsed.nuls:
         notes.append(f"NUL characters, shown as \u2400: {parsed.nuls}")
+    if parsed.literal:
+        notes.append("This file is a Python literal, not JSON.")
     if parsed.surrogates:
         notes.append(f"Half characters (lone surrogates), shown as \ufffd: {parsed.surrogates}")
     return Document(parsed.value, line, tuple(notes))
@@ -110,6 +113,11 @@ def _whole(content: Content, start: int, line: int) -> Parsed:
     try:
         return _parsed(content[start:], line)
     except _BrokenError as broken:
+        if cassettes.is_cassette(bytes(content[start : start + 100])):
+            return cassettes.read_cassette(bytes(content[start:]))
+        literal = python_literal(bytes(content[start : start + MAX_LITERAL + 1]))
+        if literal is not None:
+            return literal
         raise UnreadableError(broken.problem) from None
 
 
@@ -118,15 +126,15 @@ def _whole_or_lines(
 ) -> Iterator[Document | ImportProblem]:
     """One value over many lines, or lines of which the first is broken."""
     try:
-        return iter((_document(_parsed(content[start:], line), None),))
-    except _BrokenError as broken:
+        return iter((_document(_whole(content, start, line), None),))
+    except UnreadableError:
         end = content.find(b"\n", start)
         rest = _lines(content, end + 1, line + 1, first)
         next(rest)
         second = next(rest, None)
         if isinstance(second, Document) and isinstance(second.value, dict):
             return _lines(content, end + 1, line + 1, first)
-        raise UnreadableError(broken.problem) from None
+        raise
 
 
 def _lines(

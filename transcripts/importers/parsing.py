@@ -36,11 +36,15 @@ class ParseError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A JSON value, and what had to be replaced in its texts so that they can be stored."""
+    """A JSON value, and what had to be replaced in its texts so that they can be stored.
+
+    `literal`: it was written as a Python literal.
+    """
 
     value: Any
     nuls: int = 0
     surrogates: int = 0
+    literal: bool = False
 
 
 def parse(text: str) -> Parsed:

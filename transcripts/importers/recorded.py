@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from transcripts.importers import streams
 from transcripts.importers.base import Document, Importer, ImportProblem, Read
 from transcripts.importers.building import Answer, Reply, RunBuilder, Turn, tools_of
 from transcripts.importers.conversation import RunFields, read_any_reply, read_any_request
@@ -169,9 +170,11 @@ class _Recording:
 
 def _body(value: Any) -> Any:
     """The body of a recorded HTTP message: maybe JSON text, or below `body` or `json`."""
-    for key in ("body", "json"):
+    for key in ("body", "json", "string"):
         if isinstance(value, dict) and key in value and "messages" not in value:
             value = value[key]
+    if isinstance(value, str) and streams.is_stream(value):
+        return streams.whole_reply(value)
     if isinstance(value, str):
         try:
             return json.loads(value)

@@ -181,6 +181,31 @@ def test_shows_them_within_arguments_that_are_text():
     assert json.loads(run.rounds[0].calls[0].args) == {"a": "\u2400 😀 \ufffd \\u0000"}
 
 
+def test_reads_a_python_literal_and_says_so():
+    first = "{'role': 'user', 'content': 'It\\'s'}"
+    content = f"[{first}, {{'role': 'assistant', 'content': None, 'x': True}}]".encode()
+
+    (run,) = read(content)
+
+    assert run.messages[0].content == "It's"
+    assert "This file is a Python literal, not JSON." in run.notes
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"[open('x')]", id="a call"),
+        pytest.param(b"{1: 2, 'a': {3}}", id="a set"),
+        pytest.param(b"[b'x', 'y']", id="bytes"),
+        pytest.param(b"['x', 1e999]", id="infinity"),
+        pytest.param(b"['x'," + b"[" * 5000, id="nested"),
+    ],
+)
+def test_refuses_python_that_is_no_transcript(content):
+    with pytest.raises(UnreadableError):
+        read(content)
+
+
 def test_keeps_whole_characters_and_escaped_escapes():
     content = rb'{"rounds":[{"round":1,"reply":"\ud83d\ude00 \\u0000 \\ud800"}]}'
 

@@ -107,16 +107,11 @@ def read_request(value: dict[str, Any]) -> Request:
 def read_message(message: dict[str, Any]) -> Turn:
     """One chat message; those of role assistant carry a reply."""
     role = as_text(message.get("role"))
+    if isinstance(message.get("tool_responses"), list):
+        # AutoGen 0.2: one message for the results of all calls.
+        return Turn(role, answers=[_answer(as_dict(r)) for r in message["tool_responses"]])
     if role in ("tool", "function"):
-        name = as_name(message.get("name"))
-        answer = Answer(
-            result_text(message.get("content"), _TEXT_TYPES),
-            call_id=as_name(message.get("tool_call_id")),
-            name=name,
-            is_error=as_flag(message.get("is_error")),
-            opaque=left_over(message, _RESULT_FIELDS),
-        )
-        return Turn(role, answers=[answer])
+        return Turn(role, answers=[_answer(message)])
     if role == "assistant":
         reply = read_assistant(message)
         return Turn(role, reply.text, as_name(message.get("name")), reply=reply)
@@ -148,6 +143,16 @@ def read_assistant(message: dict[str, Any]) -> Reply:
         refused=refused,
         started_at=as_moment(message.get("timestamp")),
         opaque=others + left_over(message, _MESSAGE_FIELDS),
+    )
+
+
+def _answer(message: dict[str, Any]) -> Answer:
+    return Answer(
+        result_text(message.get("content"), _TEXT_TYPES),
+        call_id=as_name(message.get("tool_call_id")),
+        name=as_name(message.get("name")),
+        is_error=as_flag(message.get("is_error")),
+        opaque=left_over(message, _RESULT_FIELDS),
     )
 
 
@@ -186,7 +191,7 @@ def _is_message(message: Any) -> bool:
     ):
         return False
     content = message.get("content")
-    return content is None or isinstance(content, str | list)
+    return content is None or isinstance(content, str | list | dict)
 
 
 def _read_calls(message: dict[str, Any]) -> list[CallDraft]:
