@@ -18,7 +18,7 @@ from analysis.cases.harness.files import read_cases
 from analysis.cases.harness.junit import junit
 from analysis.cases.harness.posting import post
 from analysis.cases.harness.reading import ROUNDS, SECONDS, CaseError
-from analysis.cases.harness.report import report
+from analysis.cases.harness.report import report, say
 from analysis.cases.harness.results import replay_all
 from analysis.cases.harness.stepping import step
 from analysis.cases.harness.tally import Settings
@@ -149,7 +149,7 @@ def replay_and_tell(
         accepted = before.get(result["case"])
         if accepted and result["state"] != "error":
             result["against"] = against(accepted, result)
-        print(json.dumps(result) if asked.json else report(name, result, one), flush=True)
+        say(json.dumps(result) if asked.json else report(name, result, one))
         code = max(code, {"passed": 0, "failed": 1, "error": 2}[result["state"]])
         if asked.junit:
             results.append(result)

@@ -11,7 +11,7 @@ from analysis.cases.harness.files import read_cases
 from analysis.cases.harness.performing import run_here
 from analysis.cases.harness.processes import Job
 from analysis.cases.harness.reading import CaseError, HardStop, brief, canonical
-from analysis.cases.harness.report import report
+from analysis.cases.harness.report import report, say
 from analysis.cases.harness.tally import Settings, Tally
 
 
@@ -27,7 +27,7 @@ def step(path: str, agent: Callable[[Replay], Any], settings: Settings) -> int:
 
     def watch(event: dict[str, Any]) -> None:
         for line in step_lines(event, messages):
-            print(line, flush=True)
+            say(line)
         if event["e"] == "reply" and waiting[0]:
             answer = input("[Enter] on, c: go on to the end, q: stop > ").strip().lower()
             if answer == "q":
@@ -38,7 +38,7 @@ def step(path: str, agent: Callable[[Replay], Any], settings: Settings) -> int:
     tally = Tally(case, settings)
     tally.add(Job(case, 1, options), trace)
     result = tally.result()
-    print(report(name, result, True))
+    say(report(name, result, True))
     return 0 if result["state"] == "passed" else 1
 
 

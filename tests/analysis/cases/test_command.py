@@ -141,6 +141,19 @@ def test_hostile_text_leaves_junit_well_formed(tmp_path: Path) -> None:
     assert "]]> <b>" in (error.get("message") or "")
 
 
+def test_hostile_text_does_not_steer_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(a_case(says()), tmp_path / "c.case.json")
+
+    replay_command([path, "--agent", "tests.analysis.cases.test_command:raises_markup"])
+
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "\\u001b[31m" in shown
+    assert "\\ud83d" in shown
+
+
 def suite_of(folder: Path, count: int) -> list[str]:
     names = [f"case-{number:03}" for number in range(count)]
     for name in reversed(names):

@@ -77,6 +77,17 @@ def test_the_harness_is_joined_from_all_its_modules() -> None:
         assert {n.name for n in module.body if isinstance(n, ast.FunctionDef)} <= names
 
 
+def test_no_name_is_there_twice_when_the_modules_are_one() -> None:
+    names: list[str] = []
+    for node in ast.parse(joined_harness()).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.append(node.name)
+        elif isinstance(node, ast.Assign):
+            names += [target.id for target in node.targets if isinstance(target, ast.Name)]
+
+    assert sorted(names) == sorted(set(names))
+
+
 def test_the_harness_needs_nothing_but_python() -> None:
     modules = {
         alias.name if isinstance(node, ast.Import) else node.module or ""
