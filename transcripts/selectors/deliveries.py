@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from transcripts.choices import DeliveryState
 from transcripts.models import Delivery, Project
@@ -31,6 +31,14 @@ def delivery_list(
         found = found.filter(Q(received_at__lt=at) | Q(received_at=at, pk__lt=pk))
     found = found.select_related("api_key", "user")
     return list(found.order_by("-received_at", "-pk")[:limit])
+
+
+def delivery_counts(*, project: Project) -> dict[str, int]:
+    """How many deliveries wait, are in quarantine, were discarded. Those stored are not counted:
+    they grow without end.
+    """
+    counted = Delivery.objects.filter(project=project).exclude(state=DeliveryState.STORED)
+    return dict(counted.order_by().values_list("state").annotate(count=Count("pk")))
 
 
 def delivery_by_receipt(*, project: Project, receipt: UUID) -> Delivery | None:

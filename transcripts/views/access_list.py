@@ -9,8 +9,8 @@ from django.views.decorators.http import require_GET
 
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
-from transcripts.models import AccessEntry
 from transcripts.pages import project_page
+from transcripts.selectors import access as selectors
 
 LINES_PER_PAGE = 100
 
@@ -19,21 +19,18 @@ LINES_PER_PAGE = 100
 @project_page(May.ADMINISTER)
 def access_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     """Who read or changed what, newest first, by person, action or run."""
-    entries = AccessEntry.objects.filter(project_id=reader.project.pk)
     who = request.GET.get("who", "").replace("\x00", "").strip()
     action = request.GET.get("action", "")
     run = request.GET.get("run", "")
     before = request.GET.get("before", "")
-    if who:
-        entries = entries.filter(who__icontains=who)
-    if action in AccessAction.values:
-        entries = entries.filter(action=action)
-    if _is_id(run):
-        entries = entries.filter(run_pk=int(run))
-    if _is_id(before):
-        entries = entries.filter(pk__lt=int(before))
-    # Lines are only added, so that ids ascend with time.
-    lines = list(entries.order_by("-pk")[: LINES_PER_PAGE + 1])
+    lines = selectors.access_list(
+        project=reader.project,
+        who=who,
+        action=action if action in AccessAction.values else "",
+        run_pk=int(run) if _is_id(run) else None,
+        before=int(before) if _is_id(before) else None,
+        limit=LINES_PER_PAGE + 1,
+    )
     kept = {"who": who, "action": action, "run": run}
     older = ""
     if len(lines) > LINES_PER_PAGE:

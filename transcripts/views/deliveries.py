@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_GET, require_POST
 
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction, DeliveryState
 from transcripts.models import Delivery, Run
 from transcripts.pages import note_access, project_page
+from transcripts.selectors import deliveries as selectors
 from transcripts.services import deliveries
 
 ROWS_PER_PAGE = 50
@@ -26,24 +26,14 @@ ROWS_PER_PAGE = 50
 @project_page(May.ADMINISTER)
 def delivery_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     """Deliveries by state, newest first, quarantine first of all when there is any."""
-    of_project = Delivery.objects.filter(project=reader.project)
-    # What is stored grows without end and is not counted.
-    counts: dict[str, int] = dict(
-        of_project.exclude(state=DeliveryState.STORED)
-        .order_by()
-        .values_list("state")
-        .annotate(count=Count("pk"))
-    )
+    counts = selectors.delivery_counts(project=reader.project)
     usual = "all" if not counts.get(DeliveryState.QUARANTINED) else DeliveryState.QUARANTINED
     state = request.GET.get("state", usual)
-    shown = of_project.filter(state=state) if state in DeliveryState.values else of_project
-    before = parse_datetime(request.GET.get("before", "").replace("\x00", "").replace(" ", "+"))
-    if before is not None:
-        shown = shown.filter(received_at__lt=before)
-    rows = list(
-        shown.select_related("api_key", "user")
-        .defer("body")
-        .order_by("-received_at", "-id")[: ROWS_PER_PAGE + 1]
+    rows = selectors.delivery_list(
+        project=reader.project,
+        state=DeliveryState(state) if state in DeliveryState.values else None,
+        before=_place(request.GET.get("before", "")),
+        limit=ROWS_PER_PAGE + 1,
     )
     context = {
         "section": "settings",
@@ -56,9 +46,7 @@ def delivery_list(request: HttpRequest, reader: Reader) -> HttpResponse:
             ("all", "all", None),
         ],
         "deliveries": rows[:ROWS_PER_PAGE],
-        "older": rows[ROWS_PER_PAGE - 1].received_at.isoformat()
-        if len(rows) > ROWS_PER_PAGE
-        else "",
+        "older": _cursor(rows[ROWS_PER_PAGE - 1]) if len(rows) > ROWS_PER_PAGE else "",
     }
     return render(request, "transcripts/delivery_list.html", context)
 
@@ -113,7 +101,7 @@ def _decided(
 
 
 def _delivery(reader: Reader, pk: UUID) -> Delivery:
-    found = Delivery.objects.filter(project=reader.project, pk=pk).defer("body").first()
+    found = selectors.delivery_by_receipt(project=reader.project, receipt=pk)
     if found is None:
         raise Http404("No such delivery in this project.")
     return found
@@ -137,3 +125,17 @@ def _outcomes(delivery: Delivery) -> list[tuple[dict[str, Any], str]]:
         row = {"name": run["run_id"], "pk": pk if pk in there else None}
         rows.append((row, ", ".join(words) or "nothing new"))
     return rows
+
+
+def _cursor(delivery: Delivery) -> str:
+    return f"{delivery.received_at.isoformat()} {delivery.pk}"
+
+
+def _place(cursor: str) -> tuple[datetime, UUID] | None:
+    """Arrival and id of the last delivery seen; None for what is no cursor."""
+    moment, _, pk = cursor.replace("\x00", "").partition(" ")
+    try:
+        at = datetime.fromisoformat(moment)
+        return (at, UUID(pk)) if at.tzinfo else None
+    except ValueError:
+        return None

@@ -12,6 +12,7 @@ from transcripts.access import May, Reader
 from transcripts.choices import AccessAction, KeyScope
 from transcripts.models import ApiKey
 from transcripts.pages import note_access, project_page
+from transcripts.selectors import people
 from transcripts.services import api_keys
 
 
@@ -41,8 +42,7 @@ def key_list(request: HttpRequest, reader: Reader) -> HttpResponse:
         note_access(request, reader, AccessAction.KEY, None, detail)
         new_key = {"name": key.name, "token": token}
         form = KeyForm()
-    keys = ApiKey.objects.filter(project=reader.project).select_related("created_by")
-    rows = list(keys.order_by("-created_at"))
+    rows = people.key_list(project=reader.project)
     context = {
         "section": "settings",
         "keys": [(key, _scope_words(key)) for key in rows],
@@ -59,7 +59,7 @@ def key_list(request: HttpRequest, reader: Reader) -> HttpResponse:
 @project_page(May.ADMINISTER)
 def key_revoke(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """End a key."""
-    key = ApiKey.objects.filter(project=reader.project, pk=pk).first()
+    key = people.key_by_id(project=reader.project, pk=pk)
     if key is None:
         raise Http404("No such key of this project.")
     api_keys.key_revoke(key=key)

@@ -16,6 +16,7 @@ from transcripts.access import May, Reader
 from transcripts.choices import AccessAction, Role
 from transcripts.models import Membership, User
 from transcripts.pages import note_access, project_page
+from transcripts.selectors import people
 from transcripts.services import members
 
 
@@ -45,10 +46,9 @@ def member_list(request: HttpRequest, reader: Reader) -> HttpResponse:
                 return redirect("transcripts:member_list", reader.project.slug)
             invitation = {"email": email, "link": _invitation(request, added.membership.user)}
             form = MemberForm()
-    memberships = Membership.objects.filter(project=reader.project).select_related("user")
     context = {
         "section": "settings",
-        "members": memberships.order_by("user__email"),
+        "members": people.member_list(project=reader.project),
         "roles": Role.choices,
         "form": form,
         "invitation": invitation,
@@ -95,7 +95,7 @@ def member_remove(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse
 
 
 def _membership(reader: Reader, pk: int) -> Membership:
-    found = Membership.objects.filter(project=reader.project, pk=pk).select_related("user").first()
+    found = people.member_by_id(project=reader.project, pk=pk)
     if found is None:
         raise Http404("No such member of this project.")
     return found

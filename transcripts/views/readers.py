@@ -8,8 +8,8 @@ from django.views.decorators.http import require_GET
 
 from agentdesk.htmx import template_for
 from transcripts.access import May, Reader, run_for
-from transcripts.models import AccessEntry
 from transcripts.pages import project_page
+from transcripts.selectors.access import access_list
 
 LINES = 50
 
@@ -19,11 +19,10 @@ LINES = 50
 def run_readers(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """The latest audit lines of one run."""
     run = run_for(reader.project, pk)
-    entries = AccessEntry.objects.filter(run_pk=run.pk, project_id=reader.project.pk)
     context = {
         "section": "runs",
         "run": run,
-        "entries": entries.order_by("-at", "-pk")[:LINES],
+        "entries": access_list(project=reader.project, run_pk=run.pk, limit=LINES),
         "lines": LINES,
     }
     template = template_for(request, "transcripts/run_readers.html", "entries")

@@ -11,6 +11,7 @@ from tests.factories import a_member, a_project, native_rounds
 from transcripts.choices import AccessAction, DeliveryKind, DeliveryState, Role
 from transcripts.models import AccessEntry, Delivery, Project, Run
 from transcripts.services.deliveries import delivery_accept
+from transcripts.views import deliveries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 GOOD = json.dumps({"run_id": "run-1", "rounds": native_rounds()}).encode()
@@ -106,3 +107,20 @@ def test_a_delivery_of_another_project_is_not_found(admin: Client, project: Proj
     address = reverse("transcripts:delivery_detail", args=[project.slug, delivery.pk])
 
     assert admin.get(address).status_code == 404
+
+
+def test_pages_meet_without_overlap(
+    admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliveries, "ROWS_PER_PAGE", 2)
+    made = [a_delivery(project, GOOD, processed=False) for _ in range(3)]
+    address = reverse("transcripts:delivery_list", args=[project.slug])
+
+    first = admin.get(address, {"state": "accepted"}).context
+    second = admin.get(address, {"state": "accepted", "before": first["older"]}).context
+    broken = admin.get(address, {"state": "accepted", "before": "\x00 yesterday"}).context
+
+    seen = [delivery.pk for page in (first, second) for delivery in page["deliveries"]]
+    assert seen == [delivery.pk for delivery in made[::-1]]
+    assert not second["older"]
+    assert len(broken["deliveries"]) == 2
