@@ -86,7 +86,9 @@ def rule_hits(rule: TextRule, text: str, folded: bytes) -> Iterator[Hit]:
         if rule.check == "name":
             name = text[slice(*found.span(1))]
             numeric = names.family_of(name) in ("code", "password")
-            if not is_secret(value, names.strength(name), quoted=True, numeric_ok=numeric):
+            # The value of a button is a word; where the element itself is named it is no code.
+            told = rule.id != "xml-pair"
+            if not is_secret(value, names.strength(name), quoted=told, numeric_ok=numeric):
                 continue
             yield Hit(start, end, rule.id, names.family_of(name), Rank.CONTEXT)
             continue
@@ -117,6 +119,8 @@ def _assigned(text: str, folded: bytes, budget: Budget, options: Options) -> Ite
                 strength = max(strength, names.strength(name))
         if strength == Strength.NONE:
             continue
+        if name == "PASS" and found.group(2) == b":":
+            continue  # the log of a test run
         if found.group(2) == b":" and text[name_start - 1 : name_start] == ":":
             continue  # a part of a longer name: arn:aws:secretsmanager:…:secret:prod
         value = _value(text, folded, found.end(), name_start, found)
@@ -194,7 +198,8 @@ def _flags(text: str, folded: bytes, options: Options) -> Iterator[Hit]:
             word = re.compile(r"[^\s\"']{1,4096}").match(text, at)
             if word is None or word.group().startswith("-"):
                 continue
-            start, end = word.span()
+            start = word.start()
+            end = start + len(word.group().rstrip(TRAILING))
         if is_secret(text[start:end], strength, quoted=quoted):
             yield Hit(start, end, "flag-value", names.family_of(name), Rank.CONTEXT)
 

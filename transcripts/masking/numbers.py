@@ -24,6 +24,8 @@ ISSUER: Final = re.compile(
     r"|35(?:2[89]|[3-8])|50[0-9]{2}|5[6-8]|6(?:304|759|76[1-3]))"
 )
 GROUPED: Final = re.compile(r"^(?:\d+|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})$")
+LISTED_BEFORE: Final = re.compile(rb"[0-9A-Fa-f]{4}\s$")
+LISTED_AFTER: Final = re.compile(rb"\s[0-9A-Fa-f]{4}\b")
 IBAN: Final = pattern(r"\b([a-z]{2}\d{2}(?:[ ]?[a-z0-9]{4}){2,7}(?:[ ]?[a-z0-9]{1,4})?)\b")
 # Whole length of an account number by country (ISO 13616 registry).
 IBAN_LENGTHS: Final = {
@@ -47,7 +49,9 @@ PHONE: Final = pattern(
 def number_hits(folded: bytes, options: Options) -> Iterator[Hit]:
     """What `options` asks for of cards, accounts, addresses and numbers in a folded text."""
     if options.card:
-        yield from _each(CARD, folded, "card", is_card)
+        yield from (
+            hit for hit in _each(CARD, folded, "card", is_card) if _stands_alone(folded, hit)
+        )
     if options.iban:
         yield from _ibans(folded)
     if options.email:
@@ -91,6 +95,14 @@ def is_iban(value: str) -> bool:
         return False
     turned = bare[4:] + bare[:4]
     return int("".join(str(int(character, 36)) for character in turned)) % 97 == 1
+
+
+def _stands_alone(folded: bytes, hit: Hit) -> bool:
+    """Whether a card number is no part of a path, a longer name, or a list of numbers."""
+    before, after = folded[max(0, hit.start - 5) : hit.start], folded[hit.end : hit.end + 5]
+    if before[-1:] in (b"/", b"-", b"_", b".", b"#") or after[:1] in (b"/", b"_"):
+        return False
+    return not (LISTED_BEFORE.search(before) or LISTED_AFTER.match(after))
 
 
 def _ibans(folded: bytes) -> Iterator[Hit]:

@@ -41,7 +41,8 @@ OTHER: Final = re.compile(
     | (?:\d{1,3}\.){3}\d{1,3}.* | \w+\(.* | .*\)$ | \d+(?:st|nd|rd|th|x|k|m|g)?
     | [a-z]+(?:\.[a-z]+)+\d* | [+\d][\d\s().+-]+ | \*.* | [a-z]+\d?[a-z]+_[a-z_]+\d?
     | [-+*/=<>!&|^%~:]+.* | .*[=:]$ | \d+-[a-z]+ | [a-z]{2,8}-\d{1,2}
-    | (?:[A-Za-z_]\w*\.)+[A-Za-z_]+
+    | (?:[A-Za-z_]\w*\.)+[A-Za-z_]+ | \#[a-z][\w-]* | .*\.html?\#.*
+    | (?:CVE|CWE|GHSA|RFC|ISO|DIN|PEP)-?\d[\w-]*
     | (?i:mfa|2fa|wpa\d?\w*|o(?:ffice)?365|md5|sha-?\d+|base64|utf-?8|oauth2?|http/?[\d.]*
       |ipv[46]|win(?:dows)?\d+|h26\d|s3|ec2|k8s|x509|log4j|tls1.*|aes-?\d+|python\d?|rsa\d+
       |p12|pkcs\#?\d+|id\d+|user\d+)

@@ -42,7 +42,9 @@ def table_hits(text: str) -> Iterator[Hit]:
         at = row.start(1)
         for index, cell in enumerate(cells):
             value = cell.strip()
-            if index in columns and is_secret(value, Strength.STRONG, quoted=True, numeric_ok=True):
+            if index in columns and is_secret(
+                value, names.strength(columns[index]), quoted=True, numeric_ok=True
+            ):
                 start = at + cell.index(value)
                 family = names.family_of(columns[index])
                 yield Hit(start, start + len(value), "table-cell", family, Rank.CONTEXT)

@@ -12,7 +12,7 @@ from transcripts.masking.placeholders import PLACEHOLDER
 STAND_IN: Final = re.compile(
     r"""(?ix) ^(?:
       <[^<>]*> | \$\{.* | \{\{.* | \$\(.* | \$\{?[a-z_][a-z0-9_]*\}? | %[a-z_][a-z0-9_]*%
-    | @[a-z_]+@ | \{[\w.\s]*\} | \[[^\]]*\]? | \(.*\)? | &lt;.* | \#\{.*
+    | @[a-z_]+@ | \{[\w.\s]*\} | \[[^\]]*\]? | \(.*\)? | &(?:lt|\#60|\#x0*3c);.* | \#\{.*
     | (.)\1{2,} | [*•.xX_\-]+ | x{4,}[\w.-]*
     | (?-i:the|an?|my|your|our|The|My|Your|MY|YOUR)(?:[-_\s][a-z]+)+ | .*(?:[-_\s]here|_goes_here)
     | (?:insert|enter|put|add|replace|set|use)[-_\s].*
@@ -20,6 +20,7 @@ STAND_IN: Final = re.compile(
     | (?:some|any|example|sample|dummy|fake|mock|placeholder|redacted|masked|hidden|removed|omitted
       |filtered|secret|obfuscated|censored|password|passwd|passwort|kennwort|pwd|token|key|apikey
       |api[-_]key|value|values|credentials?|user|username)(?:[-_\s:].*)?
+    | \{%.* | \$[a-z_]\w*(?:::|->|-$|\[|\{|\.).* | 0x[0-9a-f]{1,16} | v?\d+(?:\.\d+)+
     | (?-i:[A-Z]+(?:_[A-Z]+)+) | pass | user:pass | \w+\? | \*+.*
     | (?:[\w:/@.-]*\{\w+\})+[\w:/@.-]* | _[a-z_]+
     | null|none|nil|undefined|true|false|yes|no|on|off|empty|blank|void|n/?a|tbd|todo|unknown|unset
@@ -66,8 +67,10 @@ def is_secret(value: str, strength: Strength, *, quoted: bool, numeric_ok: bool 
     `quoted`: it stood in quotes or is a JSON string, so it is no word of code. `numeric_ok`: a few
     digits alone count (a PIN, a one-time code).
     """
-    if strength == Strength.NONE or not SHORTEST <= len(value) <= LONGEST:
+    if strength == Strength.NONE or len(value) < SHORTEST:
         return False
+    if len(value) > LONGEST:
+        return strength == Strength.STRONG and not SPEECH.search(value[:LONGEST])
     if is_stand_in(value) or LOOK_UP.search(value) or PATH.match(value) or URL.match(value):
         return False
     if not quoted and _is_code(value):

@@ -249,7 +249,7 @@ def _judge(value: _Value, name: str, flat: _Flat) -> None:
     if strength == Strength.NONE:
         return
     numeric = names.family_of(name) in ("code", "password")
-    if not value.is_string and not (numeric and len(value.text) > 3):
+    if not value.is_string and not (numeric and len(value.text) >= 3):
         return
     if is_secret(value.text, strength, quoted=True, numeric_ok=numeric):
         family = names.family_of(name)
