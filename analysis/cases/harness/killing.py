@@ -9,6 +9,8 @@ import signal
 import sys
 from typing import Any
 
+MARK = "AGENTDESK_REPLAY_RUN"
+
 
 def _end_descendants(owner: int) -> None:
     """Kill what a run started and left behind; quick where it left nothing."""
@@ -19,6 +21,23 @@ def _end_descendants(owner: int) -> None:
         except ChildProcessError:
             return
         _kill_below(owner)
+
+
+def _mark_run() -> None:
+    """Leave a mark in the environment that programs started by this run inherit."""
+    os.environ[MARK] = str(os.getpid())
+
+
+def _kill_marked(pid: int) -> None:
+    """Kill the programs that run `pid` started: it is gone, so they have another parent now."""
+    mark = f"{MARK}={pid}".encode()
+    with contextlib.suppress(OSError):
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{name}/environ", "rb") as environment:
+                    marked = mark in environment.read().split(b"\0")
+                if marked and int(name) != pid:
+                    os.kill(int(name), signal.SIGKILL)
 
 
 def _kill_below(pid: int) -> None:

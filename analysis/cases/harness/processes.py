@@ -17,7 +17,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.cases.harness.asking import Options, Replay
-from analysis.cases.harness.killing import _end_descendants, _kill_below, _libc, _prctl
+from analysis.cases.harness.killing import (
+    _end_descendants,
+    _kill_below,
+    _kill_marked,
+    _libc,
+    _mark_run,
+    _prctl,
+)
 from analysis.cases.harness.performing import perform, run_here
 from analysis.cases.harness.reading import GRACE, PRINTED
 from analysis.cases.harness.trace import Trace
@@ -108,6 +115,7 @@ def _spawn(agent: Callable[[Replay], Any], job: Job) -> _Child:
 def _live(agent: Callable[[Replay], Any], job: Job, events: int, printed: int) -> None:
     """The child: run the loop in its own session, tell events by the pipe, end all it started."""
     os.setsid()
+    _mark_run()
     _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no run outlives the harness
     _prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: what detaches itself stays findable
     for caught in (signal.SIGINT, signal.SIGTERM):
@@ -222,4 +230,5 @@ def _close(selector: selectors.BaseSelector, child: _Child) -> None:
         by = f"signal {number}" if number else f"exit status {os.WEXITSTATUS(status)}"
         why = f"the agent's process ended without a word ({by})"
         child.trace.take(_end("crashed", why, time.monotonic() - child.started))
+        _kill_marked(child.pid)
     child.trace.printed = child.text.decode("utf-8", "replace")[-PRINTED:]

@@ -102,6 +102,18 @@ def test_a_process_that_ends_without_a_word_is_told(
     assert trace.reason == f"the agent's process ended without a word ({how})"
 
 
+def test_a_crash_leaves_no_program_behind(tmp_path: Path) -> None:
+    def crashes(replay: Replay) -> None:
+        child = subprocess.Popen(SLEEP, start_new_session=True)
+        (tmp_path / str(child.pid)).touch()
+        os.kill(os.getpid(), 9)
+
+    trace = apart(CASE, crashes)
+
+    assert "signal 9" in trace.reason
+    assert all(gone(pid) for pid in pids_below(tmp_path))
+
+
 def test_leaving_by_sys_exit_is_raising() -> None:
     trace = apart(CASE, lambda replay: sys.exit(4))
 
