@@ -5,7 +5,6 @@ Source: vcrpy 7. Only bodies are taken: headers may hold keys, and say nothing o
 
 from __future__ import annotations
 
-import re
 import zlib
 from typing import Any
 
@@ -19,13 +18,7 @@ from transcripts.importers.parsing import Parsed, parse
 # YAML is read some hundred times slower than JSON.
 MAX_CASSETTE = 20 * 1024**2
 _MAX_BODY = 20 * 1024**2
-_START = re.compile(rb"\A(?:---\s*\n)?(?:version: \d+\n)?interactions:\s*\n")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-def is_cassette(content: bytes) -> bool:
-    """Whether a file that is no JSON begins as a cassette does."""
-    return bool(_START.match(content))
 
 
 def read_cassette(content: bytes) -> Parsed:

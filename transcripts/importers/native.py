@@ -449,10 +449,11 @@ def _named_reference(key: str) -> Message | None:
 
 
 def _as_chat(message: NativeMessage) -> dict[str, Any]:
+    """The message as chat formats have it; `named` is said of keys, which these have none of."""
     return {
         key: value
         for key, value in msgspec.structs.asdict(message).items()
-        if value not in (None, "", []) or key == "content"
+        if (value not in (None, "", []) or key == "content") and key != "named"
     }
 
 
