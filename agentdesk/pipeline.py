@@ -117,11 +117,14 @@ def _process(delivery_id: UUID, attempt: int) -> dict[int, datetime]:
         delivery_quarantine(delivery=delivery, error=error, outcome={})
         return {}
     outcome = Outcome()
-    for read in _read(delivery, delivery_open(delivery=delivery)):
+    live = delivery.kind == DeliveryKind.ROUNDS
+    for read, is_alone in _with_alone(_read(delivery, delivery_open(delivery=delivery))):
         if isinstance(read, ImportProblem):
             outcome.problems.append(read)
+        elif is_alone:
+            _store(delivery.project, read, live, outcome)
         else:
-            _store(delivery.project, read, delivery.kind == DeliveryKind.ROUNDS, outcome)
+            _store_or_tell(delivery.project, read, live, outcome)
     told = outcome.told(masker)
     if outcome.problems:
         first = outcome.problems[0]
@@ -150,21 +153,40 @@ def _of_run(read: RunRecord | ImportProblem, run_id: str) -> RunRecord | ImportP
     return read
 
 
+def _with_alone(
+    found: Iterator[RunRecord | ImportProblem],
+) -> Iterator[tuple[RunRecord | ImportProblem, bool]]:
+    """Each with whether it is the only one, so that there is nothing else to be spared its errors."""
+    first = next(found, None)
+    if first is None:
+        return
+    second = next(found, None)
+    yield first, second is None
+    if second is not None:
+        yield second, False
+        for read in found:
+            yield read, False
+
+
 def _store(project: Project, record: RunRecord, live: bool, outcome: Outcome) -> None:
-    """Store and analyse one run; a run that cannot be stored leaves the others alone."""
+    """Store and analyse one run."""
+    try:
+        stored = run_store(project=project, fragment=record, live=live)
+        due = run_analyse_or_wait(run=stored.run) if stored.changed else None
+    except DataError:
+        raise RunRefusedError("a number or a time is out of the range that can be stored") from None
+    outcome.runs.append(stored)
+    if due is not None:
+        outcome.due[stored.run.pk] = due
+
+
+def _store_or_tell(project: Project, record: RunRecord, live: bool, outcome: Outcome) -> None:
+    """The same; a run that cannot be stored leaves the others alone."""
     try:
         with transaction.atomic():
-            stored = run_store(project=project, fragment=record, live=live)
-            due = run_analyse_or_wait(run=stored.run) if stored.changed else None
+            _store(project, record, live, outcome)
     except (RunRefusedError, MaskingError) as error:
         outcome.problems.append(ImportProblem(str(error), run_id=record.run_id))
-    except DataError:
-        problem = "a number or a time is out of the range that can be stored"
-        outcome.problems.append(ImportProblem(problem, run_id=record.run_id))
-    else:
-        outcome.runs.append(stored)
-        if due is not None:
-            outcome.due[stored.run.pk] = due
 
 
 def _set_aside(delivery_id: UUID, problem: ImportProblem) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from analysis.detectors.base import Finding as Found
@@ -22,7 +22,7 @@ from transcripts.selectors.record import run_record
 from transcripts.services.runs import run_locked
 
 # A live run is read again at most once a second, and never for more than a tenth of the time.
-LIVE_INTERVAL = timedelta(seconds=1)
+LIVE_INTERVAL_MS = 1000.0
 REST_FACTOR = 10
 DETECTOR_LENGTH = 40
 
@@ -49,11 +49,9 @@ def run_analyse_or_wait(*, run: Run) -> datetime | None:
     """Read the run now, or, where it is live and was just read, mark it; returns when it is due
     then.
     """
-    due = _due(run)
+    due = _mark(run) if run.ending == Ending.OPEN else None
     if due is None:
         run_analyse(run=run)
-        return None
-    Verdict.objects.filter(run=run, stale_since=None).update(stale_since=timezone.now())
     return due
 
 
@@ -73,17 +71,21 @@ def stale_runs(*, older_than: timedelta, limit: int = 500) -> list[int]:
     return list(late.order_by("stale_since", "pk").values_list("pk", flat=True)[:limit])
 
 
-def _due(run: Run) -> datetime | None:
-    """When a live run that was just read may be read again; None: now."""
-    if run.ending != Ending.OPEN:
-        return None
-    last = Verdict.objects.filter(run=run).values_list("analysed_at", "took_ms").first()
-    if last is None:
-        return None
-    analysed_at, took_ms = last
-    rest = max(LIVE_INTERVAL, timedelta(milliseconds=took_ms * REST_FACTOR))
-    due: datetime = analysed_at + rest
-    return due if due > timezone.now() else None
+_MARK = """
+UPDATE analysis_verdict SET stale_since = coalesce(stale_since, now())
+WHERE run_id = %s
+  AND analysed_at + greatest(%s, took_ms * %s) * interval '1 millisecond' > now()
+RETURNING analysed_at + greatest(%s, took_ms * %s) * interval '1 millisecond'
+"""
+
+
+def _mark(run: Run) -> datetime | None:
+    """Mark a run that was just read; returns when it may be read again, None: now."""
+    rest = (LIVE_INTERVAL_MS, REST_FACTOR)
+    with connection.cursor() as cursor:
+        cursor.execute(_MARK, (run.pk, *rest, *rest))
+        found = cursor.fetchone()
+    return found[0] if found else None
 
 
 def _verdict(run: Run, masked: MaskedRun, analysis: Analysis) -> Verdict:

@@ -233,6 +233,8 @@ class Run(models.Model):
     rounds_expected = models.PositiveBigIntegerField(null=True, blank=True)
     round_count = models.PositiveIntegerField(default=0)
     last_round = models.PositiveIntegerField(default=0)
+    tail_size = models.IntegerField(null=True, default=0)
+    has_messages = models.BooleanField(default=False)
     call_count = models.PositiveIntegerField(default=0)
     tokens_in = models.PositiveBigIntegerField(null=True, blank=True)
     tokens_out = models.PositiveBigIntegerField(null=True, blank=True)

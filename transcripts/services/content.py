@@ -83,16 +83,12 @@ class Content:
         return content_ident(b"key" + _encode(key), salt=self.salt)
 
     def reply(self, round_: Round) -> str:
-        """A round's reply as a message; empty when it says nothing that a message could repeat."""
-        if not (round_.reply or round_.calls):
-            return ""
+        """A round's reply as a message."""
         return self.text(reply_message(round_))
 
     def result(self, call: Call) -> str:
-        """A call's result as a message; empty when there is none, or nothing that tells it apart."""
-        if call.result is None or not (call.result or call.id):
-            return ""
-        return self.text(result_message(call))
+        """A call's result as a message; empty for an unanswered call."""
+        return "" if call.result is None else self.text(result_message(call))
 
     def round(self, round_: Round) -> bytes:
         """All of a round but its number and its input."""

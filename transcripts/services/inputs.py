@@ -28,14 +28,25 @@ class StoredInput:
     size: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Inputs to be written, by round number; and how many messages round `reached` read, None where
+    that is not known. Rounds after `reached` stay as they are.
+    """
+
+    changed: dict[int, StoredInput]
+    reached: int
+    size: int | None
+
+
 def merge_inputs(
     stored: Mapping[int, StoredInput],
     arrived: Mapping[int, InputChange | None],
     *,
     after: int = 0,
     keys: list[str] | None = None,
-) -> dict[int, StoredInput]:
-    """What is to be written: the inputs that are new or differ from `stored`, by round number.
+) -> Merged:
+    """What is to be written: the inputs that are new or differ from `stored`.
 
     `arrived` holds stand-ins as keys; None where nothing is said of the input, which never unsays
     it. `stored` ascends and holds all rounds after round `after`, whose known input is `keys`
@@ -47,7 +58,7 @@ def merge_inputs(
         if number > last and not walk.differs(number):
             break
         walk.step(number)
-    return walk.changed
+    return Merged(walk.changed, walk.new_at, None if walk.new is None else len(walk.new))
 
 
 class _Walk:

@@ -102,7 +102,7 @@ def _says_other(message: Message, there: str, digest: str) -> bool:
 
 def write_messages(
     *,
-    run_pk: int,
+    writes: rows.Writes,
     found: MessageChanges,
     masked: Iterable[Message],
     masked_repeats: Iterable[Message],
@@ -115,7 +115,7 @@ def write_messages(
         for part, by_ident in ((masked, found.whole), (masked_repeats, found.repeats))
         for message, (ident, (_, digest)) in zip(part, by_ident.items(), strict=True)
     ]
-    rows.write_messages(run_pk, written)
+    writes.messages(written)
 
 
 def _origins(
@@ -180,7 +180,7 @@ WHERE m.run_id = %s AND m.digest = v.digest
 """
 
 
-def link_messages(*, run_pk: int, changes: RoundChanges, late: bool) -> None:
+def link_messages(*, writes: rows.Writes, changes: RoundChanges, late: bool) -> None:
     """Take the text from messages that were there before the round that they repeat.
 
     `late`: some of the rounds come before rounds that were there, so they may be the first to say
@@ -196,14 +196,15 @@ def link_messages(*, run_pk: int, changes: RoundChanges, late: bool) -> None:
         {"digest": digest, "number": n, "index": index}
         for digest, (n, index) in origins.results.items()
     ]
+    run_pk = writes.run_pk
     if replies:
-        rows.execute(_NOW_REPLIES, (rows.json_of(replies), run_pk, list(NOT_THE_MODEL)))
+        writes.add(_NOW_REPLIES, (rows.json_of(replies), run_pk, list(NOT_THE_MODEL)))
     if results:
-        rows.execute(_NOW_RESULTS, (rows.json_of(results), run_pk, list(TOOL_ROLES)))
+        writes.add(_NOW_RESULTS, (rows.json_of(results), run_pk, list(TOOL_ROLES)))
     if late and replies:
-        rows.execute(_FIRST_REPLIES, (rows.json_of(replies), run_pk))
+        writes.add(_FIRST_REPLIES, (rows.json_of(replies), run_pk))
     if late and results:
-        rows.execute(_FIRST_RESULTS, (rows.json_of(results), run_pk))
+        writes.add(_FIRST_RESULTS, (rows.json_of(results), run_pk))
 
 
 _REPEATING = """

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 
-from transcripts.choices import InputKind
 from transcripts.record import InputChange, Placed, Round
 from transcripts.services import rows
 from transcripts.services.content import Arrived
-from transcripts.services.inputs import StoredInput, merge_inputs
+from transcripts.services.inputs import Merged, StoredInput, merge_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +53,8 @@ _INPUTS = """
 SELECT number, input_kind, input_size, added, dropped
 FROM transcripts_round WHERE run_id = %s ORDER BY number
 """
-_LAST_INPUT = """
-SELECT input_kind, input_size FROM transcripts_round WHERE run_id = %s AND number = %s
-"""
+# The tail of a run whose last round's input is not known.
+NOT_KNOWN = -1
 
 
 @dataclass
@@ -64,10 +62,12 @@ class RoundChanges:
     """What a delivery does to the rounds of a run, before anything is written.
 
     `kept` are those of the arrived rounds that are there already; `inputs` all inputs to be
-    written; `chain` all inputs that were there, where they had to be read.
+    written; `chain` all inputs that were there, where they had to be read; `tail_size` that of the
+    run afterwards.
     """
 
     arrived: Arrived
+    tail_size: int | None
     kept: dict[int, Measures] = field(default_factory=dict)
     inputs: dict[int, StoredInput] = field(default_factory=dict)
     chain: dict[int, StoredInput] = field(default_factory=dict)
@@ -98,33 +98,42 @@ class RoundChanges:
         return len(self.kept) - self.replaced
 
 
-def compare_rounds(*, run_pk: int | None, last_round: int, arrived: Arrived) -> RoundChanges:
-    """What `arrived` changes in the run's rounds. Reads no more than it needs to tell."""
+def compare_rounds(
+    *, run_pk: int | None, last_round: int, tail_size: int | None, arrived: Arrived
+) -> RoundChanges:
+    """What `arrived` changes in the run's rounds. Reads no more than it needs to tell.
+
+    `last_round` and `tail_size` are those of the run, see `transcripts.models.Run`.
+    """
     numbers = list(arrived.rounds)
-    changes = RoundChanges(arrived)
+    changes = RoundChanges(arrived, tail_size)
     inputs = {n: _with_idents(round_.input, arrived) for n, round_ in arrived.rounds.items()}
     if run_pk is None or not numbers:
-        changes.inputs = merge_inputs({}, inputs)
+        _merge(changes, merge_inputs({}, inputs), last_round)
         return changes
     if numbers[0] <= last_round:
         for number, *measures in rows.fetch(_KEPT, (run_pk, numbers)):
             changes.kept[number] = Measures(*measures)
-    else:
-        kind, size = _last_input(run_pk, last_round)
-        if kind != InputKind.NONE and _only_adds(numbers, inputs, last_round, size):
-            # What is added at the end can be placed by the size of what was there alone.
-            known = None if size is None else [""] * size
-            changes.inputs = merge_inputs({}, inputs, after=last_round, keys=known)
-            return changes
+    elif tail_size is not None and _only_adds(numbers, inputs, last_round, tail_size):
+        # What is added at the end can be placed by the size of what was there alone.
+        known = None if tail_size == NOT_KNOWN else [""] * tail_size
+        _merge(changes, merge_inputs({}, inputs, after=last_round, keys=known), last_round)
+        return changes
     if any(inputs.values()) or changes.written:
         changes.chain = {
             number: rows.input_of(*columns) for number, *columns in rows.fetch(_INPUTS, (run_pk,))
         }
-        changes.inputs = merge_inputs(changes.chain, inputs)
+        _merge(changes, merge_inputs(changes.chain, inputs), last_round)
     return changes
 
 
-def write_rounds(*, run_pk: int, changes: RoundChanges, masked: Iterable[Round]) -> None:
+def _merge(changes: RoundChanges, merged: Merged, last_round: int) -> None:
+    changes.inputs = merged.changed
+    if merged.reached >= last_round:
+        changes.tail_size = NOT_KNOWN if merged.size is None else merged.size
+
+
+def write_rounds(*, writes: rows.Writes, changes: RoundChanges, masked: Iterable[Round]) -> None:
     """Write the rounds of `changes.written`, masked and in that order, and all changed inputs."""
     arrived = changes.arrived
     round_rows, call_rows = [], []
@@ -148,11 +157,11 @@ def write_rounds(*, run_pk: int, changes: RoundChanges, masked: Iterable[Round])
             for index, call in enumerate(round_.calls)
         ]
     if changes.rewritten:
-        rows.delete_calls(run_pk, changes.rewritten)
-    rows.write_rounds(run_pk, round_rows)
-    rows.write_calls(run_pk, call_rows)
+        rows.delete_calls(writes.run_pk, changes.rewritten)
+    writes.rounds(round_rows)
+    writes.calls(call_rows)
     there = set(changes.written)
-    rows.write_inputs(run_pk, {n: kept for n, kept in changes.inputs.items() if n not in there})
+    writes.inputs({n: kept for n, kept in changes.inputs.items() if n not in there})
 
 
 def _with_idents(change: InputChange | None, arrived: Arrived) -> InputChange | None:
@@ -167,7 +176,7 @@ def _with_idents(change: InputChange | None, arrived: Arrived) -> InputChange | 
 
 
 def _only_adds(
-    numbers: list[int], inputs: dict[int, InputChange | None], last_round: int, size: int | None
+    numbers: list[int], inputs: dict[int, InputChange | None], last_round: int, size: int
 ) -> bool:
     """Whether the rounds only add to the end of what is there, so that it need not be read."""
     before = last_round
@@ -178,13 +187,7 @@ def _only_adds(
         if change is not None:
             if change.whole or change.dropped:
                 return False
-            if any(placed.at is not None and placed.at < (size or 0) for placed in change.added):
+            if any(placed.at is not None and placed.at < size for placed in change.added):
                 return False
         before = number
     return True
-
-
-def _last_input(run_pk: int, number: int) -> tuple[str, int | None]:
-    """Kind and size of the input of the run's last round; of a run without rounds it is empty."""
-    found = rows.fetch(_LAST_INPUT, (run_pk, number))
-    return (found[0][0], found[0][1]) if found else (InputKind.CHANGE, 0)

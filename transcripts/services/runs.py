@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from django.db import connection
 from django.utils import timezone
 
 from transcripts.choices import Ending
@@ -14,6 +13,7 @@ from transcripts.masking import Masker
 from transcripts.masking.types import MaskedRun
 from transcripts.models import Project, Run
 from transcripts.record import RunRecord
+from transcripts.services import rows
 from transcripts.services.content import Arrived, Content, storable
 from transcripts.services.run_facts import derive_ending, derive_ticket, last_unanswered
 from transcripts.services.run_header import header_only, keep_header
@@ -84,7 +84,9 @@ def run_store(
     run = _locked(project, content.salt)
     created = run.pk is None
     arrived = Arrived(record, content)
-    changes = compare_rounds(run_pk=run.pk, last_round=run.last_round, arrived=arrived)
+    changes = compare_rounds(
+        run_pk=run.pk, last_round=run.last_round, tail_size=run.tail_size, arrived=arrived
+    )
     messages = compare_messages(run_pk=run.pk, changes=changes)
 
     masker = make_masker(project, record.run_id, run)
@@ -100,6 +102,7 @@ def run_store(
     last_before, over_before = run.last_round, run.over
     run.last_round = max(run.last_round, *arrived.rounds, 0)
     run.over = run.over or not live
+    run.tail_size = changes.tail_size
     count_rounds(run=run, changes=changes, late=late)
     if created:
         run.save()
@@ -113,7 +116,10 @@ def run_store(
     waiting = last_unanswered(run=run, arrived=arrived) if run.ending == Ending.OPEN else 0
     run.completeness = completeness_of(run=run, new=changes.new, last_unanswered=waiting)
     run.updated_at = timezone.now()
-    run.save()
+    if header_is_new and not created:
+        run.save()
+    else:
+        rows.update_run(run)
     return StoreOutcome(
         run=run,
         created=created,
@@ -126,11 +132,7 @@ def run_store(
 
 def run_locked(*, pk: int) -> Run | None:
     """The run under the lock that `run_store` takes, until the transaction ends; None: it is gone."""
-    digest = Run.objects.filter(pk=pk).values_list("digest", flat=True).first()
-    if digest is None:
-        return None
-    _lock(bytes(digest))
-    return Run.objects.filter(pk=pk).first()
+    return Run.objects.select_for_update(no_key=True).filter(pk=pk).first()
 
 
 def run_delete(*, run: Run) -> None:
@@ -139,15 +141,13 @@ def run_delete(*, run: Run) -> None:
 
 
 def _locked(project: Project, digest: bytes) -> Run:
-    """The run under a lock that one transaction at a time holds; not yet saved when there is none."""
-    _lock(digest)
-    found = Run.objects.filter(project=project, digest=digest).first()
-    return found or Run(project=project, digest=digest)
-
-
-def _lock(digest: bytes) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", (lock_number(digest),))
+    """The run with its row locked; not yet saved when there is none, under a lock on its name."""
+    found = Run.objects.select_for_update(no_key=True).filter(project=project, digest=digest)
+    run = found.first()
+    if run is None:
+        rows.execute("SELECT pg_advisory_xact_lock(%s)", (lock_number(digest),))
+        run = found.first()
+    return run or Run(project=project, digest=digest)
 
 
 def _refuse_numbers(record: RunRecord) -> None:
@@ -180,16 +180,20 @@ def _write(
     run: Run, changes: RoundChanges, messages: MessageChanges, masked: MaskedRun, *, late: bool
 ) -> None:
     keep_old_texts(run_pk=run.pk, changes=changes)
-    write_rounds(run_pk=run.pk, changes=changes, masked=masked.record.rounds)
+    writes = rows.Writes(run.pk)
+    write_rounds(writes=writes, changes=changes, masked=masked.record.rounds)
     count = len(messages.whole)
     write_messages(
-        run_pk=run.pk,
+        writes=writes,
         found=messages,
         masked=masked.record.messages[:count],
         masked_repeats=masked.record.messages[count:],
     )
-    link_messages(run_pk=run.pk, changes=changes, late=late)
+    if run.has_messages:
+        link_messages(writes=writes, changes=changes, late=late)
+    writes.send()
     drop_unread(run_pk=run.pk, changes=changes)
+    run.has_messages = run.has_messages or bool(masked.record.messages)
 
 
 def _keep_receipt(run: Run, masker: Masker) -> None:
