@@ -5,6 +5,7 @@
 
 from transcripts.masking.errors import MaskingError
 from transcripts.masking.masker import MaskedSpan, Masker, mask_spans
+from transcripts.masking.options import Options, OwnRule, own_rule
 from transcripts.masking.placeholders import PLACEHOLDER, RunKey
 from transcripts.masking.types import (
     MaskedRun,
@@ -22,8 +23,11 @@ __all__ = [
     "MaskedText",
     "Masker",
     "MaskingError",
+    "Options",
+    "OwnRule",
     "RunKey",
     "derived_text",
     "mask_spans",
     "masked_text",
+    "own_rule",
 ]

@@ -62,12 +62,25 @@ def _compiled() -> Any:
         from kingfisher_sdk import Rules, Scanner
 
         folder = cache_folder()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        rules = Rules([RULES], confidence="low", cache_dir=folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            cached = True
+        except OSError:
+            cached = False  # a read-only home costs seconds at each start, and nothing else
+        rules = Rules([RULES], confidence="low", cache=cached, cache_dir=folder if cached else None)
         # Base64 is undone by `encoded`, which masks the whole blob and reads UTF-16 too.
         return Scanner(rules, base64=False)
     except Exception as error:
         raise MaskingError(f"the masking rules cannot be loaded: {type(error).__name__}") from error
+
+
+def _unlock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+# A child that is forked while another thread loads the rules would wait for that thread for ever.
+os.register_at_fork(after_in_child=_unlock)
 
 
 def scan(text: bytes, budget: Budget) -> Iterator[Hit]:

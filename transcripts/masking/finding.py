@@ -149,6 +149,9 @@ def _scan_piece(piece: str, search: Search, *, deep: bool) -> Iterator[Hit]:
     yield from context_hits(piece, folded, search.budget, search.options)
     yield from prose_hits(folded, search.budget)
     yield from number_hits(folded, search.options)
+    for rule in search.options.rules:
+        search.budget.check()
+        yield from rule.hits(folded)
     if search.known is not None:
         yield from search.known.hits(piece, folded)
     if deep:

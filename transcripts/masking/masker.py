@@ -105,6 +105,10 @@ class Masker:
         self._look_again()
         return MaskedRun(mapped(record, self.text, self.json_text), self.receipt)
 
+    def again(self, run: MaskedRun) -> MaskedRun:
+        """A masked run masked anew under this rule set; what is masked keeps its placeholders."""
+        return self.run(mapped(run.record, str.__str__, str.__str__))
+
     def spans(self, value: str) -> tuple[MaskedText, list[MaskedSpan]]:
         """`value` masked, with the places in it that were replaced."""
         self._seen(value)

@@ -2,10 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Final
+
+import re2
 
 from transcripts.masking import names
+from transcripts.masking.fold import pattern
 from transcripts.masking.names import Strength
+from transcripts.masking.spans import Hit, Rank
+
+OWN_FAMILY: Final = "own"
+LONGEST_PATTERN: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRule:
+    """A rule that a project adds; made by `own_rule`."""
+
+    id: str
+    pattern: Any
+
+    def hits(self, folded: bytes) -> Iterator[Hit]:
+        """Where the rule matches in a folded text: its group if it has one, else the whole."""
+        group = min(1, self.pattern.groups)
+        for found in self.pattern.finditer(folded):
+            start, end = found.span(group)
+            if start < end:
+                yield Hit(start, end, f"own.{self.id}", OWN_FAMILY, Rank.CONTEXT)
+
+
+def own_rule(id: str, source: str) -> OwnRule:
+    """A project's rule from its pattern in re2 syntax, case ignored; group 1 is the secret, if any.
+
+    Raises `ValueError` that says why a pattern cannot be used: no re2, more than one group, matches
+    nothing at all (it would match everywhere), too long, or needs letters outside Latin-1.
+    """
+    if len(source) > LONGEST_PATTERN:
+        raise ValueError(f"the pattern has {len(source)} characters; {LONGEST_PATTERN} are allowed")
+    try:
+        made = pattern(source)
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{source[error.start]!r} is outside Latin-1") from None
+    except re2.error as error:
+        reason = error.args[0]
+        raise ValueError(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
+    if made.groups > 1:
+        raise ValueError(f"the pattern has {made.groups} groups; one is allowed, for the secret")
+    if made.search(b"") is not None:
+        raise ValueError("the pattern matches the empty text, so it would match everywhere")
+    return OwnRule(id, made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +60,7 @@ class Options:
     """Personal data that is masked as well as secrets.
 
     `names` are further names (JSON keys, variables, headers), in lower case, whose values are
-    always masked.
+    always masked. `rules` are the project's own.
     """
 
     card: bool = True
@@ -21,6 +68,7 @@ class Options:
     email: bool = False
     phone: bool = False
     names: frozenset[str] = frozenset()
+    rules: tuple[OwnRule, ...] = ()
 
     def strength(self, name: str) -> Strength:
         """What `name` says about its value, the project's own names included."""

@@ -14,7 +14,7 @@ from transcripts.masking.errors import MaskingError
 from transcripts.masking.types import MaskedText
 from transcripts.record import Call, Ending, Opaque, RunRecord, Stop, Tool
 
-Mask = Callable[[str], MaskedText]
+Mask = Callable[[str], str]
 
 # Fields that hold JSON text. Every other string is text, and may hold JSON all the same.
 JSON_FIELDS: Final = frozenset({(Call, "args"), (Opaque, "body"), (Tool, "schema")})
