@@ -26,7 +26,8 @@ def unknown_tool(broken: Break) -> Expected | None:
     _refuse(broken, call, broken.pick("errors", "no_tool").replace("{name}", call.name))
     recovered = aftermath(broken, place, None)
     variant = "offer known" if broken.sketch.offers_tools else "offer unknown"
-    return Expected("unknown_tool", (place,), place[0], SPEAKS_OF_FAILURE, recovered, variant)
+    also = SPEAKS_OF_FAILURE | {"claimed_success"}
+    return Expected("unknown_tool", (place,), place[0], also, recovered, variant)
 
 
 @fault()
