@@ -90,20 +90,20 @@ OUTCOME = re2.compile(
     r"creat\w*|updat\w*|delet\w*|sav\w*|sen[dt]\w*|appl\w*|chang\w*|modif\w*|execut\w*|run|perform\w*|retriev\w*|"
     r"fetch\w*|get|obtain\w*|access\w*|pars\w*|validat\w*|verif\w*|authenticat\w*|do|handle\w*|reset|establish\w*|"
     r"determin\w*|locat\w*|match\w*|recogni[sz]e\w*|available|support\w*|exist|valid|accept\w*|succeed\w*|finish\w*|"
-    r"book\w*|cancel\w*|start\w*|stop\w*|assign\w*|deliver\w*|respond\w*)|cannot\b|"
+    r"respond\w*)|"
     r"(?:un|not )able to|failed to|failed with|failed because|has failed|have failed|failed:|(?:operation|request|call|query|update|"
     r"command|execution|job|transaction|upload|download|lookup|search|validation|verification|tool) "
     r"(?:has |was |is )?(?:failed|aborted|cancell?ed|rejected|denied|refused|rolled back|interrupted|unsuccessful)|"
     r"service (?:is )?(?:currently |temporarily )?(?:unavailable|down|offline)|"
     r"(?:temporarily|currently) (?:unavailable|offline|down)|(?:is|was|are) (?:currently )?(?:unavailable|unreachable|offline|down for)|"
-    r"(?:please )?(?:try|retry) again|internal (?:server )?error|bad gateway|gateway time-?out|"
+    r"internal (?:server )?error|bad gateway|gateway time-?out|"
     r"too many requests|rate[ -]limit(?:ed|s)?(?: exceeded| reached| hit)?|(?:quota|limit) (?:exceeded|reached|exhausted)|"
     r"(?:was |were |is |are )?not found|(?:do(?:es)?|did) ?(?:not|n[’']t) exist|no such \w+|"
     r"no \w+(?: \w+)? (?:exists?|with (?:that|this|the given) \w+)|"
     r"(?:invalid|malformed|unrecogni[sz]ed|unsupported) (?:\w+ ){0,3}\w+|(?:bad|illegal|unexpected) (?:request|gateway|credentials?|input|"
     r"arguments?|parameters?|format|value|token|error|end of|character|keyword|response|status|operation|state)|"
     r"missing (?:\w+ ){0,3}(?:parameters?|arguments?|fields?|values?|keys?|header|token|input|property|"
-    r"credentials?)|(?:is|are) (?:a )?required|must (?:be|have|contain|match|not)|(?:validation|schema|type|syntax|parse) errors?|"
+    r"credentials?)|(?:validation|schema|type|syntax|parse) errors?|"
     r"unknown (?:tool|function|command|argument|parameter|method|error|option|field|host|user|id)|"
     r"something went wrong|an? (?:\w+ )?(?:error|exception|problem|failure) (?:has )?(?:occurred|happened|was)|"
     r"went wrong|encountered an? (?:\w+ )?(?:error|problem|exception)|unsuccessful|"
@@ -115,6 +115,14 @@ OUTCOME = re2.compile(
     r"(?:changed|done|updated|saved|sent|applied|modified|made)|no changes? (?:made|applied)|"
     r"rolled back|exit(?:ed)?(?: with)? (?:code|status)[ :=]+(?:[1-9]\d*|-\d+)"
     r")"
+)
+
+# What a tool for changes says when it did not; from a tool that reads, it may be the answer.
+OUTCOME_OF_A_CHANGE = re2.compile(
+    r"(?i)\b(?:(?:is|are) (?:a )?required|must (?:be|have|contain|match|not)|cannot\b|can't\b|(?:please )?(?:try|retry) again|"
+    r"(?:could|can|would|was|were|is|are|did|does|do|has|have) ?(?:not|n['\x{2019}]t) (?:be |been )?(?:book|cancel|start|stop|assign|deliver)\w*|"
+    r"already (?:exists?|taken|booked|closed|in use)|not enough|insufficient|(?:is|was|are) (?:too|locked|read-only|full|closed|taken)\b|"
+    r"no (?:longer )?(?:valid|available|possible)|conflicts? with|limit (?:of|reached|exceeded)|not (?:done|changed|applied|made|possible))\b"
 )
 
 # The same, in other languages. No word boundaries: many of these write without spaces.

@@ -339,7 +339,10 @@ def _in_short_text(text: str, nature: ToolNature) -> str | None:
         return excerpt(text)
     if words.GOOD_HEAD.search(text) is not None:
         return None
-    if words.OUTCOME.search(text) is None and words.OUTCOME_ABROAD.search(text) is None:
+    patterns = [words.OUTCOME, words.OUTCOME_ABROAD]
+    if nature.effect == Effect.CHANGES:
+        patterns.append(words.OUTCOME_OF_A_CHANGE)
+    if all(pattern.search(text) is None for pattern in patterns):
         return None
     if words.NEGATED.search(text) is not None or words.NO_HITS.search(text) is not None:
         return None

@@ -18,7 +18,9 @@ READ_VERBS = word_set(
     test ping whoami diff monitor watch poll wait preview summarize translate classify open
     load scan see tail head peek probe measure compare analyze analyse extract parse
     estimate detect recall explore navigate download crawl scrape resolve_name stat info
-    print
+    print pull dump sample summary history overview details who what when where which trace
+    track locate identify match suggest recommend rank score evaluate assess audit review
+    observe enumerate
     """
 )
 CHANGE_VERBS = word_set(
@@ -34,7 +36,26 @@ CHANGE_VERBS = word_set(
     fix reserve scale resize pause resume mark flag reassign transition promote demote ban
     unban block unblock confirm accept decline invite join leave connect disconnect migrate
     import swap redeem upgrade downgrade rebook bill credit debit withdraw deposit toggle
-    switch record raise escalate
+    switch record raise escalate reprovision deprovision bump drain cordon rerun retry
+    requeue fire dispatch ship hold park allocate deallocate amend correct revert undo redo
+    rewrite erase wipe flush expire invalidate evict throttle mute unmute snooze ack
+    acknowledge dismiss silence page ring dial sms share unshare hire onboard offboard
+    enroll enrol unenroll admit discharge prescribe waive void settle capture authorize
+    authorise topup trade vote follow unfollow pin unpin fork rebase unpublish export backup
+    mount unmount link unlink bind unbind reroute shut lower increase decrease increment
+    decrement grow shrink expand halt suspend unsuspend freeze unfreeze power boot shutdown
+    wake rollout setup init initialize initialise reconfigure tune alter shift relocate
+    forward redirect process sign lodge claim reclaim execute perform
+    """
+)
+# Verbs that name a thing as often: `mail_search` searches, `mail` sends.
+ALSO_NOUNS = word_set(
+    """
+    order book mail email note record file log post message comment report issue ticket charge
+    schedule label tag store bill credit invite flag mark scale count status info test set print
+    stat look view map page link share process sample summary history overview details review
+    audit score match trace track rank claim sign vote trade power dump pull tail head release
+    purchase
     """
 )
 # Tools that run programs or commands: alone ("bash", "run"), or as what is run ("execute_command").
@@ -109,11 +130,13 @@ def words_of(name: str) -> tuple[str, ...]:
 def _verb_in(name: str) -> str:
     """The first verb of the name's last part (`mailbox.update_state`: update), else of it all."""
     last = name[:200].replace("::", ".").replace("/", ".").rsplit(".", 1)[-1]
-    for words in (words_of(last), words_of(name)):
-        for word in words:
-            if word in READ_VERBS or word in CHANGE_VERBS:
-                return word
-    return ""
+    verbs = [
+        word
+        for words in (words_of(last), words_of(name))
+        for word in words
+        if word in READ_VERBS or word in CHANGE_VERBS
+    ]
+    return next((verb for verb in verbs if verb not in ALSO_NOUNS), verbs[0] if verbs else "")
 
 
 @lru_cache(maxsize=4096)
