@@ -55,6 +55,8 @@ def failed_result(broken: Break) -> Expected | None:
     elif variant == "says nothing":
         call.result = ""
         broken.also.add("empty_result")
+    else:
+        broken.also.add("repeated_call")
     recovered = aftermath(broken, place, good)
     return Expected("failed_result", (place,), place[0], recovered_at=recovered, variant=variant)
 
