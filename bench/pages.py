@@ -1,0 +1,241 @@
+"""The run page and the run list: queries, size, elements, server time, and what a person waits for.
+
+A short run (52 rounds) beside a long one (`--rounds N`, 32,843 by default), in a database of
+its own on the
+servers of the tests. With a Chromium on this machine also how long it takes until the first odd
+round is
+there, and from a key until the last round, a round by its number, and what is found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from bench.figures import Figure, seconds, under
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from transcripts.models import Project, Run
+
+LONG = 32_843
+ROWS = 60
+# Characters of a tool's answer, about what Phoenix and MLflow were measured with.
+ANSWER = 1_700
+PASSWORD = "bench"
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One page: queries, bytes of HTML, elements, and seconds of server time."""
+
+    queries: int
+    size: int
+    elements: int
+    taken: list[float]
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="bench pages")
+    parser.add_argument("--rounds", type=int, default=LONG)
+    rounds = parser.parse_args(arguments).rounds
+    with database():
+        from tests.factories import a_member, a_project, a_user
+        from tests.page_runs import a_shown_run, the_vpn_run
+        from transcripts.choices import Role
+
+        project = a_project("bench")
+        a_member(project, Role.ADMIN, user=a_user("bench@desk.example", PASSWORD))
+        short = the_vpn_run(project)
+        long = a_shown_run(a_long_record(rounds), project)
+        for figure in on_the_server(project, short, long):
+            print(figure, flush=True)
+        for figure in in_a_browser(short, long):
+            print(figure, flush=True)
+    return 0
+
+
+@contextmanager
+def database() -> Iterator[None]:
+    """A database with Agentdesk's tables, on the Postgres of the tests; gone afterwards."""
+    from tests import conftest
+
+    child = conftest.OWN_POSTGRES.start() if conftest.OWN_POSTGRES else None
+    from django.db import connection
+    from django.test.utils import setup_databases, setup_test_environment, teardown_databases
+
+    setup_test_environment()
+    made = setup_databases(verbosity=0, interactive=False, aliases=["default"])
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            # A browser's last request may still hold a connection of its own.
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        connection.close()
+        teardown_databases(made, verbosity=0)
+        if child is not None:
+            child.stop()
+        shutil.rmtree(conftest.STATE, ignore_errors=True)
+
+
+def a_long_record(rounds: int) -> Any:
+    """Rounds that look one thing up after the other; one of them fails without a word."""
+    from tests.builders import a_round, a_run, call
+    from transcripts.record import InputChange, Message, Placed
+
+    words = "Contoso Ltd, open since March, reminded twice. "
+    calls = [
+        a_round(
+            call(
+                ("list_invoices", "get_invoice", "get_contract")[number % 3],
+                {"id": number},
+                f"record {number}: " + words * (ANSWER // len(words))
+                if number != rounds // 3
+                else "Error: connection refused by invoices.internal",
+            ),
+            reply=f"Now I look at record number {number}.",
+            tokens_in=1_000 + (number * 37) % 15_000,
+            duration_ms=900,
+            input=InputChange((Placed("ticket", 0),)) if number == 1 else None,
+        )
+        for number in range(1, rounds)
+    ]
+    ticket = Message("ticket", "user", "Please list all invoices of Contoso.")
+    return a_run(
+        *calls, "Done.", run_id="long", ticket_id="IT-1", messages=(ticket,), context_window=16_000
+    )
+
+
+def on_the_server(project: Project, short: Run, long: Run) -> Iterator[Figure]:
+    from django.urls import reverse
+
+    from tests.page_runs import a_shown_run
+
+    def page(run: Run, name: str = "analysis:run_detail") -> str:
+        return reverse(name, args=[project.slug, run.pk])
+
+    measured = {run.last_round: measure(page(run) + "?list=") for run in (short, long)}
+    for rounds, found in measured.items():
+        yield under(f"run page, {rounds:,} rounds: queries", [found.queries], 12.5, "")
+        yield under(f"run page, {rounds:,} rounds: HTML", [found.size / 1000], 100, "kB")
+        yield under(f"run page, {rounds:,} rounds: elements", [found.elements], 801, "")
+        yield Figure(f"run page, {rounds:,} rounds: server", found.taken, "s")
+    few, many = (statistics.median(found.taken) for found in measured.values())
+    yield under("run page: server time of the long run to the short", [many / few], 1.5, "times")
+    found = measure(page(long, "analysis:run_find") + "?q=connection+refused", swap=True)
+    yield under("find in the long run: server", found.taken, 0.5, "s")
+    record = a_long_record(8)
+    for number in range(ROWS):
+        a_shown_run(replace(record, run_id=f"row-{number}"), project)
+    found = measure(reverse("analysis:run_list", args=[project.slug]) + "?tab=all")
+    yield under("run list, a page of it: queries", [found.queries], 12.5, "")
+    yield under("run list, a page of it: HTML", [found.size / 1000], 100, "kB")
+    yield under("run list, a page of it: server", found.taken, 0.1, "s")
+
+
+def measure(address: str, *, swap: bool = False) -> Measured:
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+
+    from transcripts.models import User
+
+    client = Client(headers={"HX-Request": "true"} if swap else {})
+    client.force_login(User.objects.get(email="bench@desk.example"))
+    taken = seconds(lambda: client.get(address), times=9)
+    with CaptureQueriesContext(connection) as captured:
+        answer = client.get(address)
+    if answer.status_code != 200:
+        raise SystemExit(f"{address} answered {answer.status_code}")
+    elements = len(re.findall(rb"<[a-z]", answer.content))
+    return Measured(len(captured), len(answer.content), elements, taken)
+
+
+def in_a_browser(short: Run, long: Run) -> Iterator[Figure]:
+    """What a person waits for; nothing where there is no Chromium."""
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if found is None:
+        print("no Chromium here, so nothing is measured in a browser")
+        return
+    from django.contrib.staticfiles.handlers import StaticFilesHandler
+    from django.test.testcases import LiveServerThread
+    from playwright.sync_api import sync_playwright
+
+    server = LiveServerThread("127.0.0.1", StaticFilesHandler, connections_override={})
+    server.daemon = True
+    server.start()
+    server.is_ready.wait()
+    flags = ["--no-sandbox", "--disable-background-networking", "--enable-precise-memory-info"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=flags)
+        for run in (short, long):
+            page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+            yield from waits(page, f"http://127.0.0.1:{server.port}", run)
+            page.context.close()
+        browser.close()
+    server.terminate()
+
+
+def waits(page: Page, origin: str, run: Run) -> Iterator[Figure]:
+    """Seconds until what was asked for stands on the page, each from a cold or a warm start."""
+    from django.urls import reverse
+
+    page.goto(f"{origin}/sign-in/")
+    page.fill("[name=username]", "bench@desk.example")
+    page.fill("[name=password]", PASSWORD)
+    page.click("main button")
+    odd = run.verdict.odd_round  # type: ignore[attr-defined]
+    address = origin + reverse("analysis:run_detail", args=[run.project.slug, run.pk])
+    name = f"{run.last_round:,} rounds, in Chromium"
+    where = page.locator(".where")
+
+    def until(act: Callable[[], object], words: str) -> float:
+        started = time.perf_counter()
+        act()
+        where.get_by_text(words, exact=False).wait_for()
+        return time.perf_counter() - started
+
+    def go_to(number: int) -> None:
+        page.keyboard.press("g")
+        page.keyboard.type(str(number))
+        page.keyboard.press("Enter")
+
+    opened = []
+    for _ in range(3):
+        page.goto("about:blank")
+        opened.append(until(lambda: page.goto(f"{address}?list=#r{odd}"), f"Round {odd:,} of"))
+    last = until(lambda: page.keyboard.press("End"), f"Round {run.last_round:,} of")
+    middle = run.last_round // 2 + 1
+    there = until(lambda: go_to(middle), f"Round {middle:,} of")
+    page.keyboard.press("/")
+    started = time.perf_counter()
+    page.keyboard.type("zebra")
+    page.get_by_text("Nothing in any round").wait_for()
+    found = time.perf_counter() - started
+    page.request_gc()
+    size = json.loads(
+        page.evaluate(
+            "JSON.stringify([document.querySelectorAll('*').length,"
+            " performance.memory.usedJSHeapSize / 1e6])"
+        )
+    )
+    yield under(f"{name}: first odd round readable", opened, 0.7, "s")
+    yield under(f"{name}: last round by one key", [last], 0.5, "s")
+    yield under(f"{name}: round {middle:,} by its number", [there], 0.5, "s")
+    yield under(f"{name}: found that nothing matches, typing included", [found], 1, "s")
+    yield under(f"{name}: elements", [size[0]], 801, "")
+    yield under(f"{name}: heap", [size[1]], 10, "MB")
