@@ -37,8 +37,11 @@ def unknown_tool(reading: Reading, limits: Limits) -> Iterator[Draft]:
         if not_offered and call.came_to_nothing:
             # What works is known to the agent, whatever the list says.
             return "not offered"
-        said = call.error or (call.call.result or "")[: SHORT + 1]
-        if len(said) <= SHORT and NO_SUCH_TOOL.search(encodable(said)) is not None:
+        said = f"{call.error or ''} {(call.call.result or '')[:SHORT]}"
+        if (
+            len(call.call.result or "") <= SHORT
+            and NO_SUCH_TOOL.search(encodable(said)) is not None
+        ):
             return "no such tool" if call.failed or not call.nature.document else None
         return None
 

@@ -49,13 +49,14 @@ HEAD = re2.compile(
 STRICT_HEAD = re2.compile(
     r"(?i)^[\s\"'`*❌⛔🚫-]{0,6}(?:(?:tool |api |http |server |internal |runtime |request |fatal |unexpected )?(?:error|exception|failure)"
     r"[*_`\"']{0,3}(?:\s*[:：!]\s|\s*[:：!]?\s*$|\s+(?:executing|calling|fetching|reading|opening|loading|retrieving|connecting|parsing|"
-    r"while|occurred)\b)|(?-i:[A-Za-z_][\w.]{0,60}(?:Error|Exception)): |traceback \(most recent call last\)|"
+    r"while|occurred)\b)|(?:uncaught (?:\(in promise\) )?)?(?-i:[A-Za-z_][\w.]{0,60}(?:Error|Exception|Timeout|Refused|Denied|Fault|Violation|Failure|NotFound|Unavailable|Exceeded|Forbidden|Unauthorized|Aborted|Conflict)): |traceback \(most recent call last\)|"
     r"(?:http(?:/[\d.]+)?|status(?: ?code)?)\s*[:=]?\s*[45]\d\d\b|[45]\d\d\s*[:,-]?\s*"
     + _STATUS
     + r"\s*[.!:]?\s*(?:$|\n|:| for )|"
     r"failed to \w+|(?:permission|access) denied|request (?:timed out|failed)|(?:could|can) ?not \w+|unable to \w+|"
     r"(?:file|page|document|ticket|url|article|record|resource|path|item)\b[^.\n]{0,80} (?:was |is )?not found\b|"
-    r"(?:fehler|erreur|errore|erro|fout|ошибка|błąd|hata|エラー|错误|錯誤|오류)(?:\s[\w ]{1,30})?\s*[:：])"
+    r"(?:fehler|erreur|errore|erro|fout|ошибка|błąd|hata|エラー|错误|錯誤|오류)(?:\s[\w ]{1,30})?\s*[:：]|"
+    r"(?:received|got|returned|server returned) (?:an? )?(?:http )?(?:\w+ ){0,2}(?:code|status)[: ]+[45]\d\d)"
 )
 
 # A warning is followed by what was warned about, and the work goes on.
@@ -65,7 +66,7 @@ WARNING_HEAD = re2.compile(
 
 # A text that begins like this tells of a success: words of failure that follow are part of a story.
 GOOD_HEAD = re2.compile(
-    r"(?i)^[\s\"'`*✓✔✅🎉\[-]{0,6}(?:success(?:ful(?:ly)?)?|ok\b|okay|done\b|completed?\b|created|updated|"
+    r"(?i)^[\s\"'`*✓✔✅🎉\[-]{0,6}(?:success(?:ful(?:ly)?)?|ok\b|okay|done\b|completed?\b|created|updated|changed|modified|moved|written|wrote|stored|"
     r"sent\b|saved|deleted|removed|added|applied|booked|cancell?ed|scheduled|resolved|fixed|found \d|"
     r"no (?:errors?|issues|problems|failures)|0 (?:errors?|failures)|all (?:tests|checks) pass|passed)"
 )
@@ -96,6 +97,7 @@ OUTCOME = re2.compile(
     r"(?:has |was |is )?(?:failed|aborted|cancell?ed|rejected|denied|refused|rolled back|interrupted|unsuccessful)|"
     r"service (?:is )?(?:currently |temporarily )?(?:unavailable|down|offline)|"
     r"(?:temporarily|currently) (?:unavailable|offline|down)|(?:is|was|are) (?:currently )?(?:unavailable|unreachable|offline|down for)|"
+    r"(?:http )?(?:status|response)(?: code)?\s*(?:of|was|is|:|=)?\s*[45]\d\d|http [45]\d\d|can no longer be \w+|"
     r"internal (?:server )?error|bad gateway|gateway time-?out|"
     r"too many requests|rate[ -]limit(?:ed|s)?(?: exceeded| reached| hit)?|(?:quota|limit) (?:exceeded|reached|exhausted)|"
     r"(?:was |were |is |are )?not found|(?:do(?:es)?|did) ?(?:not|n[’']t) exist|no such \w+|"
@@ -121,7 +123,7 @@ OUTCOME = re2.compile(
 OUTCOME_OF_A_CHANGE = re2.compile(
     r"(?i)\b(?:(?:is|are) (?:a )?required|must (?:be|have|contain|match|not)|cannot\b|can't\b|(?:please )?(?:try|retry) again|"
     r"(?:could|can|would|was|were|is|are|did|does|do|has|have) ?(?:not|n['\x{2019}]t) (?:be |been )?(?:book|cancel|start|stop|assign|deliver)\w*|"
-    r"already (?:exists?|taken|booked|closed|in use)|not enough|insufficient|(?:is|was|are) (?:too|locked|read-only|full|closed|taken)\b|"
+    r"already (?:exists?|taken|booked|closed|in use)|not enough|insufficient|"
     r"no (?:longer )?(?:valid|available|possible)|conflicts? with|limit (?:of|reached|exceeded)|not (?:done|changed|applied|made|possible))\b"
 )
 
@@ -223,6 +225,10 @@ ERROR_TITLE = re2.compile(
     r"ошибка[^.]{0,30}|доступ запрещ[её]н|страница не найдена|"
     r"访问被拒绝|拒绝访问|页面(?:不存在|未找到)|服务不可用|アクセス拒否|ページが見つかりません|페이지를 찾을 수 없[^.]{0,10}"
     r")\W{0,4}$"
+)
+# XML whose outermost element is a failure.
+ERROR_ELEMENT = re2.compile(
+    r"(?i)^\s*(?:<\?xml[^>]{0,80}>\s*)?<(?:\w+:)?(?:\w{0,20}error|\w{0,20}errors|fault|exception|failure)(?:response)?\b"
 )
 PAGE_TITLE = re2.compile(r"(?i)<(?:title|h1|h2)\b[^>]{0,200}>([^<]{1,160})<")
 

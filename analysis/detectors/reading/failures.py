@@ -181,7 +181,12 @@ def _in_object(
     told = next(_told_failures(fields, nature), None)
     if told is not None:
         return told
+    names = {lowered for _, lowered, _ in fields}
+    tells = nature.effect == Effect.READS and _is_telling(names)
     for _, lowered, each in fields:
+        if tells and isinstance(each, str) and each.lstrip()[:1] not in ("{", "["):
+            # A ticket's or a message's own text, which may speak of anything.
+            continue
         if lowered in WRAPPERS or (lowered in MESSAGE_FIELDS and lowered not in DOCUMENT_FIELDS):
             found = _in_value(each, nature, depth + 1, budget)
             if found:
@@ -193,6 +198,12 @@ def _in_object(
                 if found:
                     return found
     return None
+
+
+def _is_telling(names: set[str]) -> bool:
+    """A record of what somebody wrote: it has a heading, or fields of its own beside its text."""
+    own = len(names - ENVELOPE_FIELDS)
+    return own >= FIELDS_OF_A_RECORD or (own >= 1 and not names.isdisjoint(("title", "subject")))
 
 
 def _told_failures(fields: list[tuple[str, str, Any]], nature: ToolNature) -> Iterator[str]:
@@ -418,6 +429,8 @@ def _in_markup(text: str, nature: ToolNature) -> str | None:
         if len(fields) == MAX_FIELDS:
             break
     told = next(_told_failures(fields, nature), None)
+    if told is None and words.ERROR_ELEMENT.search(text[:HEAD]) is not None:
+        told = excerpt(", ".join(f"{name}: {value}" for name, _, value in fields) or text)
     return told or _in_page(text)
 
 

@@ -45,7 +45,7 @@ CHANGE_VERBS = word_set(
     mount unmount link unlink bind unbind reroute shut lower increase decrease increment
     decrement grow shrink expand halt suspend unsuspend freeze unfreeze power boot shutdown
     wake rollout setup init initialize initialise reconfigure tune alter shift relocate
-    forward redirect process sign lodge claim reclaim execute perform
+    forward redirect sign lodge claim reclaim
     """
 )
 # Verbs that name a thing as often: `mail_search` searches, `mail` sends.
