@@ -54,7 +54,7 @@ def test_the_gitlab_job_is_one_and_its_command_is_understood() -> None:
     assert job["stage"] == "test"
 
 
-@pytest.mark.parametrize("name", [*KINDS, *MOCKS])
+@pytest.mark.parametrize("name", sorted({*KINDS, *MOCKS}))
 def test_every_expectation_and_mock_is_described(name: str) -> None:
     assert f"`{name}`" in CASES
 
