@@ -546,7 +546,9 @@ def _reply_marks(reply: Reply) -> tuple[Any, Any]:
 
 
 def _same_args(left: Reply, right: Reply) -> bool:
-    return all(same_args(a.args, b.args) for a, b in zip(left.calls, right.calls, strict=True))
+    # Calls may have been added to the reply of a round since.
+    pairs = zip(left.calls, right.calls, strict=False)
+    return len(left.calls) == len(right.calls) and all(same_args(a.args, b.args) for a, b in pairs)
 
 
 def _frozen(draft: _RoundDraft) -> Round:

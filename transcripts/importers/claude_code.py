@@ -34,9 +34,7 @@ def read(documents: Iterator[Document], default_run_id: str) -> Iterator[Read]:
     lines = [d.value for d in documents if isinstance(d.value, dict)]
     spoken = [line for line in lines if _speaks(line)]
     main = [line for line in spoken if not line.get("isSidechain")]
-    session = next(
-        (as_name(v.get("sessionId")) for v in lines if v.get("sessionId")), default_run_id
-    )
+    session = next((name for v in lines if (name := as_name(v.get("sessionId")))), default_run_id)
     by_agent: dict[str, list[dict[str, Any]]] = {}
     for line in spoken:
         if line.get("isSidechain"):
@@ -151,20 +149,22 @@ def _branch(lines: list[dict[str, Any]], spoken: list[dict[str, Any]]) -> list[d
         line = by_uuid[at]
         at = as_name(line.get("parentUuid") or line.get("logicalParentUuid"))
     replies = {
-        as_dict(line["message"]).get("id")
+        as_name(as_dict(line["message"]).get("id"))
         for line in spoken
-        if line["type"] == "assistant" and line.get("uuid") in chain
-    } - {None}
+        if line["type"] == "assistant" and as_name(line.get("uuid")) in chain
+    } - {""}
     kept: list[dict[str, Any]] = []
-    calls: set[Any] = set()
+    calls: set[str] = set()
     for line in spoken:
         message = as_dict(line["message"])
-        of_reply = line["type"] == "assistant" and message.get("id") in replies
+        of_reply = line["type"] == "assistant" and as_name(message.get("id")) in replies
         blocks = [as_dict(block) for block in as_list(message.get("content"))]
         if of_reply:
-            calls |= {block.get("id") for block in blocks if block.get("type") == "tool_use"}
-        answers = any(block.get("tool_use_id") in calls for block in blocks)
-        if line.get("uuid") in chain or of_reply or answers:
+            calls |= {
+                as_name(block.get("id")) for block in blocks if block.get("type") == "tool_use"
+            }
+        answers = any(as_name(block.get("tool_use_id")) in calls - {""} for block in blocks)
+        if as_name(line.get("uuid")) in chain or of_reply or answers:
             kept.append(line)
     return kept
 
@@ -182,7 +182,7 @@ def _note_others(builder: RunBuilder, lines: list[dict[str, Any]]) -> None:
 
 def _speaks(line: dict[str, Any]) -> bool:
     return (
-        line.get("type") in _SPEAKERS
+        as_name(line.get("type")) in _SPEAKERS
         and isinstance(line.get("message"), dict)
         and isinstance(line.get("uuid"), str)
     )

@@ -86,13 +86,13 @@ def read(documents: Iterator[Document], default_run_id: str) -> Iterator[Read]:
 
 def _run(run_id: str, lines: list[dict[str, Any]]) -> Read:
     builder = RunBuilder()
-    gone = {uuid for line in lines for uuid in as_list(line.get("supersedes"))}
+    gone = {as_name(uuid) for line in lines for uuid in as_list(line.get("supersedes"))}
     spoken = [
         line
         for line in lines
         if line["type"] in ("user", "assistant")
         and isinstance(line.get("message"), dict)
-        and line.get("uuid") not in gone
+        and as_name(line.get("uuid")) not in gone
     ]
     session, _, tool_use = run_id.partition("/")
     add_lines(builder, lines, spoken, session)

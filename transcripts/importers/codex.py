@@ -22,7 +22,7 @@ _TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg"
 def recognise(value: Any) -> bool:
     return (
         isinstance(value, dict)
-        and value.get("type") in _TYPES
+        and as_name(value.get("type")) in _TYPES
         and isinstance(value.get("payload"), dict)
     )
 

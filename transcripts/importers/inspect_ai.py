@@ -85,7 +85,7 @@ def _sample(sample: dict[str, Any], header: dict[str, Any], default_run_id: str)
     error = as_dict(sample.get("error"))
     ending, reason = None, ""
     if limit:
-        over = limit.get("type") in _ROUND_LIMITS
+        over = as_name(limit.get("type")) in _ROUND_LIMITS
         ending = Ending.ROUND_LIMIT if over else Ending.STOPPED
         reason = (
             as_text(limit.get("reason"))

@@ -152,7 +152,7 @@ def _of_batch(batch: list[Any]) -> list[dict[str, Any]]:
             entry = {**body, "type": body.get("type") or kind}
             if kind == "generation":
                 generations.add(as_name(body.get("id")))
-            elif body.get("parentObservationId") in generations:
+            elif as_name(body.get("parentObservationId")) in generations:
                 entry["belowGeneration"] = True
             entries.append(entry)
     return entries

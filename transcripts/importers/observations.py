@@ -162,6 +162,8 @@ def _read_input(value: Any) -> tuple[Request | None, str]:
         if found is not None:
             return Request(found[0], tools), found[1]
         return Request([Turn("user", as_text(value))]), ""
+    if not isinstance(value, dict):
+        return Request([Turn("user", as_text(value))]), ""
     asked = read_any_request(value) or read_any_request(as_dict(value.get("body")))
     if asked is not None:
         return asked

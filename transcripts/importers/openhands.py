@@ -92,7 +92,7 @@ class _Events:
         self.tools: list[Tool] = []
         self.version = ""
         self._response = ""
-        self._call_ids: dict[Any, str] = {}
+        self._call_ids: dict[str, str] = {}
         self._used_ids: set[str] = set()
         self._last_id = ""
 
@@ -104,7 +104,7 @@ class _Events:
             self.version = as_name(args.get("openhands_version"))
             self.tools = read_tools(args.get("tools"))
             self.builder.add(Turn("system", as_text(args.get("content") or event.get("message"))))
-        elif event.get("action") in _FRAME:
+        elif as_name(event.get("action")) in _FRAME:
             return
         elif event.get("action") == "message" and event.get("source", "user") != "agent":
             args = as_dict(event.get("args")) or event
@@ -134,7 +134,7 @@ class _Events:
             name = as_name(metadata.get("function_name")) or action
             call = CallDraft(name, _arguments(response, metadata) or args_text(shown), call_id)
             self._used_ids.add(call_id)
-            self._call_ids[event.get("id")] = self._last_id = call_id
+            self._call_ids[as_name(event.get("id"))] = self._last_id = call_id
             reply.calls.append(call)
         response_id = as_name(response.get("id"))
         if response_id and response_id == self._response:
@@ -171,7 +171,7 @@ class _Events:
             flag = True
         elif isinstance(code, int):
             flag = code != 0
-        call_id = self._call_ids.get(event.get("cause"), self._last_id)
+        call_id = self._call_ids.get(as_name(event.get("cause")), self._last_id)
         self.builder.add(Turn("tool", answers=[Answer(content, call_id, is_error=flag)]))
 
 

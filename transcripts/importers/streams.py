@@ -11,7 +11,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from transcripts.importers.fields import as_dict, as_list, as_text
+from transcripts.importers.fields import as_dict, as_list, as_name, as_text
 
 _DONE = "[DONE]"
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
@@ -78,7 +78,7 @@ def _join_call(call: dict[str, Any], piece: dict[str, Any]) -> None:
 def _join_responses(events: list[dict[str, Any]]) -> dict[str, Any]:
     """The last event carries the whole response; a stream that was cut has the finished items."""
     for event in reversed(events):
-        if event.get("type") in _ENDS and isinstance(event.get("response"), dict):
+        if as_name(event.get("type")) in _ENDS and isinstance(event.get("response"), dict):
             return dict(event["response"])
     begun = next((as_dict(e["response"]) for e in events if "response" in e), {})
     items = [

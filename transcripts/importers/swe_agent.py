@@ -55,7 +55,7 @@ def runs_of(value: dict[str, Any], default_run_id: str) -> Iterator[Read]:
     steps = [as_dict(step) for step in as_list(value.get("trajectory"))]
     builder = RunBuilder()
     if value.get("history"):
-        _read_history(builder, [as_dict(message) for message in value["history"]], steps)
+        _read_history(builder, [as_dict(message) for message in as_list(value["history"])], steps)
     else:
         for message in map(as_dict, as_list(steps[0].get("query"))):
             builder.add(openai_chat.read_message({**message, "role": message.get("role", "user")}))

@@ -148,7 +148,10 @@ def _is_result(value: Any) -> bool:
         isinstance(value, dict)
         and "task_id" in value
         and isinstance(value.get("traj"), list)
-        and all(isinstance(m, dict) and m.get("role") in openai_chat.ROLES for m in value["traj"])
+        and all(
+            isinstance(m, dict) and as_name(m.get("role")) in openai_chat.ROLES
+            for m in value["traj"]
+        )
     )
 
 

@@ -23,9 +23,9 @@ the [native format](native-format.md) (`{FORMAT}`).
 
 What each format can carry, as its test files in `tests/data` show: **results** are joined to their
 calls by id, or by the tool's name or order where the format has no ids; **error flag** is the
-sender's own word that a tool failed; **stop label** is the service's own word for why a reply ended;
-**input** is what the model read in each round. What a format does not carry is said on each run's
-page, and detectors do without it.
+sender's own word that a tool failed; **stop label** is the service's own word for why a reply
+ended; **input** is what the model read in each round. What a format does not carry is said on each
+run's page, and detectors do without it.
 
 | name | format | calls | results | error flag | stop label | tokens | reasoning | input |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -120,7 +120,7 @@ def read_content(content: Any) -> Reply:
         reply.text = content
         return reply
     for block in as_list(content):
-        kind = block.get("type") if isinstance(block, dict) else None
+        kind = as_name(block.get("type")) if isinstance(block, dict) else ""
         if kind == "text" and isinstance(block.get("text"), str):
             texts.append(block["text"])
             reply.opaque += left_over(block, frozenset({"type", "text", "cache_control"}))
@@ -131,7 +131,7 @@ def read_content(content: Any) -> Reply:
         elif kind == "tool_use" or kind in _SERVER_CALLS:
             reply.calls.append(_call(block))
         elif not _join_server_result(reply, block):
-            reply.opaque.append(opaque(kind if isinstance(kind, str) else "part", block))
+            reply.opaque.append(opaque(kind or "part", block))
     reply.text = "\n".join(texts)
     reply.reasoning = "\n".join(thoughts)
     return reply
@@ -142,7 +142,7 @@ def _call(block: dict[str, Any]) -> CallDraft:
         as_name(block.get("name")),
         args_text(block.get("input")),
         as_name(block.get("id")),
-        server_side=block.get("type") in _SERVER_CALLS,
+        server_side=as_name(block.get("type")) in _SERVER_CALLS,
     )
 
 
@@ -182,7 +182,7 @@ def _is_message(message: Any) -> bool:
 
 def _has_block(message: dict[str, Any]) -> bool:
     return any(
-        isinstance(block, dict) and block.get("type") in _BLOCKS
+        isinstance(block, dict) and as_name(block.get("type")) in _BLOCKS
         for block in as_list(message.get("content"))
     )
 

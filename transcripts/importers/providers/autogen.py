@@ -58,7 +58,9 @@ _REPEATS = frozenset({"ToolCallSummaryMessage", "ModelClientStreamingChunkEvent"
 
 def knows_messages(messages: list[Any]) -> bool:
     """Whether every entry has a type of this framework."""
-    return bool(messages) and all(isinstance(m, dict) and m.get("type") in _TYPES for m in messages)
+    return bool(messages) and all(
+        isinstance(m, dict) and as_name(m.get("type")) in _TYPES for m in messages
+    )
 
 
 def read_messages(messages: list[Any]) -> list[Turn]:

@@ -22,7 +22,7 @@ def knows_messages(messages: list[Any]) -> bool:
     """Whether these are entries of a history: a role in capitals and a message."""
     return bool(messages) and all(
         isinstance(m, dict)
-        and m.get("role") in _ROLES
+        and as_name(m.get("role")) in _ROLES
         and ({"message", "tool_results", "tool_calls"} & m.keys())
         for m in messages
     )

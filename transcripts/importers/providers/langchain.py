@@ -126,7 +126,7 @@ def _read_ai(fields: dict[str, Any]) -> Reply:
     rest = fields.get("content")
     if isinstance(rest, list):
         hidden = calls_said | {"thinking", "reasoning"}
-        rest = [b for b in rest if not (isinstance(b, dict) and b.get("type") in hidden)]
+        rest = [b for b in rest if not (isinstance(b, dict) and as_name(b.get("type")) in hidden)]
     text, others = read_parts(rest, ("text", "refusal"), _TEXT_TYPES)
     reply = Reply(text=text, opaque=others + _others(fields))
     reply.reasoning = "\n".join(filter(None, map(_thought, blocks)))

@@ -184,7 +184,7 @@ def read_usage(reply: Reply, usage: dict[str, Any]) -> None:
 
 
 def _is_message(message: Any) -> bool:
-    if not isinstance(message, dict) or message.get("role") not in ROLES:
+    if not isinstance(message, dict) or as_name(message.get("role")) not in ROLES:
         return False
     if "content" not in message and not (
         {"tool_calls", "function_call", "refusal"} & message.keys()

@@ -102,7 +102,7 @@ def knows_messages(items: list[Any]) -> bool:
     messages.
     """
     return all(map(_is_item, items)) and any(
-        isinstance(item, dict) and item.get("type") in _MARKS for item in items
+        isinstance(item, dict) and as_name(item.get("type")) in _MARKS for item in items
     )
 
 
@@ -187,7 +187,7 @@ def read_output(items: Any) -> Reply:
     texts: list[str] = []
     thoughts: list[str] = []
     for item in as_list(items):
-        kind = item.get("type", "message") if isinstance(item, dict) else None
+        kind = as_name(item.get("type", "message")) if isinstance(item, dict) else ""
         if kind == "message":
             text, others = read_parts(item.get("content"), ("text", "refusal"), _TEXT_TYPES)
             texts.append(text)
@@ -202,7 +202,7 @@ def read_output(items: Any) -> Reply:
         elif kind in _CLIENT_CALLS or kind in _SERVER_CALLS:
             reply.calls.append(_call(item))
         else:
-            reply.opaque.append(opaque(kind if isinstance(kind, str) else "item", item))
+            reply.opaque.append(opaque(kind or "item", item))
     reply.text = "\n".join(text for text in texts if text)
     reply.reasoning = "\n".join(thoughts)
     return reply
@@ -248,7 +248,7 @@ def _reply_turn(written: list[dict[str, Any]]) -> Turn:
 
 
 def _read_item(item: Any) -> Turn:
-    kind = item.get("type") if isinstance(item, dict) else None
+    kind = as_name(item.get("type")) if isinstance(item, dict) else ""
     if kind in _OUTPUTS:
         output = item.get("output", item.get("approve"))
         answer = Answer(
@@ -260,14 +260,14 @@ def _read_item(item: Any) -> Turn:
     if isinstance(item, dict) and "role" in item:
         text, others = read_parts(item.get("content"), ("text",), _TEXT_TYPES)
         return Turn(as_text(item["role"]), text, opaque=others)
-    return Turn("item", opaque=[opaque(kind if isinstance(kind, str) else "item", item)])
+    return Turn("item", opaque=[opaque(kind or "item", item)])
 
 
 def is_written(item: Any) -> bool:
     """Whether the model wrote this item."""
     if not isinstance(item, dict):
         return False
-    kind = item.get("type", "message")
+    kind = as_name(item.get("type", "message"))
     if kind == "message":
         return item.get("role") == "assistant"
     return kind == "reasoning" or kind in _CLIENT_CALLS or kind in _SERVER_CALLS

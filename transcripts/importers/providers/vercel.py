@@ -156,7 +156,7 @@ def _with_results(reply: Reply, answers: list[Answer]) -> Reply:
 def _is_own(message: dict[str, Any]) -> bool:
     parts = message.get("parts", message.get("content"))
     return "toolInvocations" in message or any(
-        part.get("type") in _OWN_PARTS
+        as_name(part.get("type")) in _OWN_PARTS
         or (isinstance(part.get("type"), str) and "toolCallId" in part)
         or ("parts" in message and part.get("type") == "text")
         for part in map(as_dict, as_list(parts))
