@@ -46,13 +46,15 @@ def run_analyse(*, run: Run) -> Verdict:
 
 
 def run_analyse_or_wait(*, run: Run) -> datetime | None:
-    """Read the run now, or, where it is live and was just read, mark it; returns when it is due
-    then.
+    """Read the run now, or, where it is live and was just read, mark it; returns when it is due,
+    where this is the first mark since it was read.
     """
-    due = _mark(run) if run.ending == Ending.OPEN else None
-    if due is None:
+    marked = _mark(run) if run.ending == Ending.OPEN else None
+    if marked is None:
         run_analyse(run=run)
-    return due
+        return None
+    due, is_first = marked
+    return due if is_first else None
 
 
 def stale_run_analyse(*, run_pk: int) -> bool:
@@ -75,17 +77,20 @@ _MARK = """
 UPDATE analysis_verdict SET stale_since = coalesce(stale_since, now())
 WHERE run_id = %s
   AND analysed_at + greatest(%s, took_ms * %s) * interval '1 millisecond' > now()
-RETURNING analysed_at + greatest(%s, took_ms * %s) * interval '1 millisecond'
+RETURNING analysed_at + greatest(%s, took_ms * %s) * interval '1 millisecond',
+          stale_since = now()
 """
 
 
-def _mark(run: Run) -> datetime | None:
-    """Mark a run that was just read; returns when it may be read again, None: now."""
+def _mark(run: Run) -> tuple[datetime, bool] | None:
+    """Mark a run that was just read; returns when it may be read again, and whether this is the
+    first mark since. None: it may be read now.
+    """
     rest = (LIVE_INTERVAL_MS, REST_FACTOR)
     with connection.cursor() as cursor:
         cursor.execute(_MARK, (run.pk, *rest, *rest))
         found = cursor.fetchone()
-    return found[0] if found else None
+    return (found[0], bool(found[1])) if found else None
 
 
 def _verdict(run: Run, masked: MaskedRun, analysis: Analysis) -> Verdict:
