@@ -24,6 +24,7 @@ from transcripts.importers.base import (
     UnreadableError,
 )
 from transcripts.importers.documents import is_inspect, read_documents
+from transcripts.importers.large import entries_of, read_entries
 from transcripts.record import RunRecord
 
 __all__ = [
@@ -67,7 +68,7 @@ def read_runs(
         archive = archives.Zip(content)
         if not is_inspect(archive.names):
             return _read_members(archive, format)
-    reader = _DocumentReader(read_documents(content))
+    reader = _large_reader(content) or _DocumentReader(read_documents(content))
     first = next(reader, None)
     if first is None:
         raise UnreadableError(reader.problems[0])
@@ -78,6 +79,20 @@ def read_runs(
         raise UnreadableError(ImportProblem(f"this is not {importer.title}", first.line))
     reader.put_back(first)
     return _read(importer, reader, default_run_id or _name_of(content))
+
+
+def _large_reader(content: Content) -> _DocumentReader | None:
+    """A reader of the entries of a large list, where its format takes them one by one."""
+    entries = entries_of(content)
+    if not entries:
+        return None
+    reader = _DocumentReader(read_entries(entries))
+    first = next(reader, None)
+    importer = importer_for(first.value) if first else None
+    if first is None or importer is None or not importer.one_by_one:
+        return None
+    reader.put_back(first)
+    return reader
 
 
 def _read_members(archive: archives.Zip, format: str) -> Iterator[Read]:
@@ -107,14 +122,18 @@ def _in_member(found: Read, name: str) -> Read:
 
 
 def _read(importer: Importer, reader: _DocumentReader, default_run_id: str) -> Iterator[Read]:
+    count = 0
     for found in importer.read(reader, default_run_id):
         yield from reader.take_problems()
+        count += 1
         if isinstance(found, RunRecord):
             notes = (*found.notes, *reader.take_notes())
             yield replace(found, notes=notes, format=found.format or importer.name)
         else:
             yield found
     yield from reader.take_problems()
+    if not count:
+        yield ImportProblem("there are no runs in it")
 
 
 class _DocumentReader:

@@ -69,7 +69,8 @@ class Importer:
 
     `recognise` looks at the first document alone and answers whether the file is of this format;
     more special formats have a higher `priority`. `read` turns all documents into runs, streaming;
-    `default_run_id` names a run whose content has no id.
+    `default_run_id` names a run whose content has no id. `one_by_one`: a list of documents means
+    the same as one document a line, so that a large list need not be in memory at once.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Importer:
     recognise: Callable[[Any], bool]
     read: Callable[[Iterator[Document], str], Iterator[Read]]
     priority: int = 0
+    one_by_one: bool = False
 
 
 def each_document(

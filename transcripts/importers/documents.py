@@ -32,12 +32,12 @@ def read_documents(content: Content) -> Iterator[Document | ImportProblem]:
     start, line = _first_content(plain)
     end = plain.find(b"\n", start)
     if end < 0 or not _more_content(plain, end):
-        return iter((_document(_whole(plain, start, line), None),))
+        return iter((document_of(_whole(plain, start, line), None),))
     try:
         first = _parsed(plain[start:end], line)
     except _BrokenError as broken:
         return _whole_or_lines(plain, start, line, broken.problem)
-    return _lines(plain, end + 1, line + 1, _document(first, line))
+    return _lines(plain, end + 1, line + 1, document_of(first, line))
 
 
 class _BrokenError(Exception):
@@ -71,7 +71,7 @@ def _inspect_members(archive: archives.Zip) -> Iterator[Document | ImportProblem
     samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
     for name in [header, *samples]:
         try:
-            yield _document(_whole(archive.read(name), 0, 1), None)
+            yield document_of(_whole(archive.read(name), 0, 1), None)
         except UnreadableError as error:
             if name == header:
                 raise
@@ -100,7 +100,8 @@ def _more_content(content: Content, at: int) -> bool:
     return False
 
 
-def _document(parsed: Parsed, line: int | None) -> Document:
+def document_of(parsed: Parsed, line: int | None) -> Document:
+    """A parsed value as a document that says what had to be replaced in it."""
     notes = []
     if parsed.nuls:
         notes.append(f"NUL characters, shown as \u2400: {parsed.nuls}")
@@ -131,7 +132,7 @@ def _whole_or_lines(
 ) -> Iterator[Document | ImportProblem]:
     """One value over many lines, or lines of which the first is broken."""
     try:
-        return iter((_document(_whole(content, start, line), None),))
+        return iter((document_of(_whole(content, start, line), None),))
     except UnreadableError:
         end = content.find(b"\n", start)
         rest = _lines(content, end + 1, line + 1, first)
@@ -153,7 +154,7 @@ def _lines(
         text = content[at:end]
         if text.strip():
             try:
-                yield _document(_parsed(text, line), line)
+                yield document_of(_parsed(text, line), line)
             except _BrokenError as broken:
                 yield broken.problem
         at = end + 1

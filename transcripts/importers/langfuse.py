@@ -184,4 +184,5 @@ IMPORTER = Importer(
     recognise=recognise,
     read=read,
     priority=65,
+    one_by_one=True,
 )

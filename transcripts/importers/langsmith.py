@@ -131,5 +131,10 @@ def _is_run(value: Any) -> bool:
 
 
 IMPORTER = Importer(
-    name="langsmith", title="LangSmith runs", recognise=recognise, read=read, priority=66
+    name="langsmith",
+    title="LangSmith runs",
+    recognise=recognise,
+    read=read,
+    priority=66,
+    one_by_one=True,
 )

@@ -482,5 +482,6 @@ IMPORTER = Importer(
     recognise=recognise,
     read=read,
     priority=50,
+    one_by_one=True,
 )
 __all__ = ["IMPORTER", "FieldError", "NativeOpaque", "field_error", "read_run", "to_type"]

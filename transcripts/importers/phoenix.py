@@ -82,5 +82,10 @@ def _is_span(span: Any) -> bool:
 
 
 IMPORTER = Importer(
-    name="phoenix", title="Phoenix spans", recognise=recognise, read=read, priority=66
+    name="phoenix",
+    title="Phoenix spans",
+    recognise=recognise,
+    read=read,
+    priority=66,
+    one_by_one=True,
 )
