@@ -68,6 +68,7 @@ class RunMap:
 def run_map(
     *,
     bins: Sequence[Bin],
+    top: int | None,
     last: int,
     per_cell: int,
     marks: Sequence[Mark],
@@ -77,7 +78,6 @@ def run_map(
     """The map of a run whose last round is `last`, with `per_cell` rounds a cell."""
     cells = max(1, -(-last // per_cell))
     stops = {(bin_.first - 1) // per_cell: bin_.stop for bin_ in bins}
-    top = max((bin_.tokens for bin_ in bins if bin_.tokens), default=None)
     ceiling = max(top or 0, context_window or 0)
     return RunMap(
         cells=cells,

@@ -151,9 +151,10 @@ class RunView:
     @cached_property
     def map(self) -> RunMap:
         per_cell = bin_size(last=self.last, bins=MAX_CELLS)
-        bins = round_bins(run=self.run, last=self.last, bins=MAX_CELLS)
+        found = round_bins(run=self.run, last=self.last, bins=MAX_CELLS)
         return run_map(
-            bins=bins,
+            bins=found.bins,
+            top=found.top,
             last=self.last,
             per_cell=per_cell,
             marks=self._marks(),

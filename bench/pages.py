@@ -171,23 +171,32 @@ def in_a_browser(short: Run, long: Run) -> Iterator[Figure]:
     if found is None:
         print("no Chromium here, so nothing is measured in a browser")
         return
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--disable-background-networking", "--enable-precise-memory-info"]
+    with serving() as origin, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=flags)
+        for run in (short, long):
+            page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+            yield from waits(page, origin, run)
+            page.context.close()
+        browser.close()
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """The address of a server of the pages and their files, in a thread."""
     from django.contrib.staticfiles.handlers import StaticFilesHandler
     from django.test.testcases import LiveServerThread
-    from playwright.sync_api import sync_playwright
 
     server = LiveServerThread("127.0.0.1", StaticFilesHandler, connections_override={})
     server.daemon = True
     server.start()
     server.is_ready.wait()
-    flags = ["--no-sandbox", "--disable-background-networking", "--enable-precise-memory-info"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=flags)
-        for run in (short, long):
-            page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-            yield from waits(page, f"http://127.0.0.1:{server.port}", run)
-            page.context.close()
-        browser.close()
-    server.terminate()
+    try:
+        yield f"http://127.0.0.1:{server.port}"
+    finally:
+        server.terminate()
 
 
 def waits(page: Page, origin: str, run: Run) -> Iterator[Figure]:

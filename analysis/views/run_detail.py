@@ -17,7 +17,7 @@ from analysis.run_costs import cost_note, normal_cost, repeats_fact
 from analysis.run_pages import LISTED_FINDINGS, STEP, RunView
 from analysis.words import verdict_label
 from transcripts.access import May, Reader, run_for
-from transcripts.choices import AccessAction
+from transcripts.choices import AccessAction, Ending
 from transcripts.models import Run
 from transcripts.pages import note_access, project_page
 from transcripts.run_facts import Fact, run_facts
@@ -86,6 +86,18 @@ def run_changes(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
 
 @require_GET
 @project_page(May.SEE_RUNS)
+def run_live(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """How far a run that goes on has come since the page with `seen` rounds was made."""
+    run = run_for(reader.project, pk)
+    seen = request.GET.get("seen", "")
+    if not (seen.isdecimal() and len(seen) < 10):
+        return HttpResponseBadRequest("seen is the number of the last round on the page.")
+    context = {"run": run, "address": _address(reader, run), **_live(run, int(seen))}
+    return render(request, "analysis/_live.html", context)
+
+
+@require_GET
+@project_page(May.SEE_RUNS)
 def run_findings(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """All findings of a run, for a run with more than its page lists; a page of them at a time."""
     run = run_for(reader.project, pk, "verdict")
@@ -129,6 +141,7 @@ def _whole_page(request: HttpRequest, reader: Reader, view: RunView) -> dict[str
         )
     listed = view.findings.rows[:LISTED_FINDINGS]
     return {
+        **_live(run, run.last_round),
         "title": run.title if reader.may_read(run) else "",
         "label": label,
         "tone": tone,
@@ -140,6 +153,14 @@ def _whole_page(request: HttpRequest, reader: Reader, view: RunView) -> dict[str
         "newer": newer and _address(reader, newer),
         "older": older and _address(reader, older),
         "restricted_to_others": run.restricted and not reader.may_read(run),
+    }
+
+
+def _live(run: Run, seen: int) -> dict[str, Any]:
+    return {
+        "live": run.ending == Ending.OPEN,
+        "seen": seen,
+        "new_rounds": run.last_round - seen,
     }
 
 

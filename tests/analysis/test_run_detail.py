@@ -14,7 +14,7 @@ from tests.factories import a_member, a_project
 from tests.page_runs import a_hostile_run, a_long_run, a_shown_run, the_vpn_run
 from transcripts.choices import AccessAction, Role
 from transcripts.models import AccessEntry, Project, Run
-from transcripts.record import Ending
+from transcripts.record import Ending, RunRecord
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -355,3 +355,30 @@ def test_find_keeps_the_words_out_of_the_log(lead: Client, project: Project) -> 
 
     line = AccessEntry.objects.get(action=AccessAction.FIND)
     assert "hunter2" not in str(line.detail) + line.what
+
+
+def test_a_live_run_says_what_has_come_since(lead: Client, project: Project) -> None:
+    def rounds(count: int) -> RunRecord:
+        calls = [[call("step", {"n": number})] for number in range(count)]
+        return a_run(*calls, live=True, run_id="live")
+
+    run = a_shown_run(rounds(2), project, live=True)
+    page = text_of(lead, run)
+    nothing_new = text_of(lead, run, "run_live", seen=2)
+    a_shown_run(rounds(5), project, live=True)
+    three_new = text_of(lead, run, "run_live", seen=2)
+    Run.objects.filter(pk=run.pk).update(ending=Ending.FINISHED)
+    ended = text_of(lead, run, "run_live", seen=5)
+
+    assert "live/?seen=2" in page
+    assert "goes on" in nothing_new
+    assert f'href="{address_of(run)}?at=5#r5">3 new rounds</a>' in three_new
+    assert "it ended" in ended
+    assert "hx-get" not in ended
+
+
+def test_a_run_that_is_over_is_not_asked_about(lead: Client, project: Project) -> None:
+    run = the_vpn_run(project)
+
+    assert 'id="live"' not in text_of(lead, run)
+    assert lead.get(address_of(run, "run_live"), {"seen": "x"}).status_code == 400

@@ -9,7 +9,7 @@ from transcripts.selectors.pages import Bin, bin_size
 def bins_of(last: int, *, tokens: int | None = None) -> list[Bin]:
     size = bin_size(last=last, bins=MAX_CELLS)
     return [
-        Bin(first, min(first + size - 1, last), size, "wants_tool", tokens)
+        Bin(first, min(first + size - 1, last), "wants_tool", tokens)
         for first in range(1, last + 1, size)
     ]
 
@@ -19,7 +19,12 @@ def a_map(last: int, *marks: Mark, **fields: object) -> RunMap:
     size = bin_size(last=last, bins=MAX_CELLS)
     tokens = given.pop("tokens", None)
     return run_map(
-        bins=bins_of(last, tokens=tokens), last=last, per_cell=size, marks=marks, **given
+        bins=bins_of(last, tokens=tokens),
+        top=tokens,
+        last=last,
+        per_cell=size,
+        marks=marks,
+        **given,
     )  # type: ignore[arg-type]
 
 

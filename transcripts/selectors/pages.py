@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import F, Func, JSONField, Max, Q, QuerySet, Value, Window
-from django.db.models.functions import Floor, Lag, Left, Length, RowNumber, Substr
+from django.db import connection
+from django.db.models import F, Func, JSONField, Q, QuerySet, Value, Window
+from django.db.models.functions import Lag, Left, Length, RowNumber, Substr
 
 from transcripts.choices import StopReason
 from transcripts.models import Message, Round, Run, ToolCall
@@ -54,9 +55,16 @@ class Bin:
 
     first: int
     last: int
-    count: int
     stop: str
     tokens: int | None
+
+
+@dataclass(frozen=True)
+class RoundBins:
+    """The bins of a run, ascending, and the largest input of all its rounds, in tokens."""
+
+    bins: list[Bin]
+    top: int | None
 
 
 @dataclass(frozen=True)
@@ -110,29 +118,47 @@ def message_heads(*, run: Run, idents: Iterable[str]) -> dict[str, dict[str, Any
     return {row["ident"]: row for row in rows}
 
 
-def round_bins(*, run: Run, last: int, bins: int) -> list[Bin]:
-    """The run in at most `bins` equal stretches of rounds, for the map. One query, one row a
-    bin.
+def round_bins(*, run: Run, last: int, bins: int) -> RoundBins:
+    """The run in at most `bins` equal stretches of rounds, for the map. One query.
+
+    Where a bin holds several rounds its input size is that of its last one; the largest of all is
+    exact. Rounds that want a tool are the rule and are not grouped: that is what costs.
     """
     size = bin_size(last=last, bins=bins)
-    rows: Iterable[Any] = (
-        Round.objects.filter(run=run)
-        .annotate(bin=Floor((F("number") - Value(1)) / Value(size)))
-        .values("bin")
-        .annotate(
-            **{f"has_{stop}": Max("number", filter=Q(stop=stop)) for stop in WORST_FIRST},
-            tokens=Max("tokens_in"),
-            reached=Max("number"),
+    ends = [min(end, last) for end in range(size, last + size, size)]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _BINS,
+            {"run": run.pk, "size": size, "ends": ends, "usual": StopReason.WANTS_TOOL.value},
         )
-        .order_by("bin")
-    )
+        rows = cursor.fetchall()
+    stops: dict[int, set[str]] = {}
+    tokens: dict[int, int] = {}
+    top: int | None = None
+    for bin_, stop, input_size in rows:
+        if bin_ is None:
+            top = input_size
+            continue
+        stops.setdefault(bin_, set()).add(stop)
+        if input_size is not None:
+            tokens[bin_] = input_size
     made = []
-    for row in rows:
-        first = int(row["bin"]) * size + 1
-        stop = next(stop for stop in WORST_FIRST if row[f"has_{stop}"] is not None)
-        until = min(first + size - 1, last)
-        made.append(Bin(first, until, until - first + 1, stop, row["tokens"]))
-    return made
+    for bin_, found in sorted(stops.items()):
+        first = bin_ * size + 1
+        worst = next(stop for stop in WORST_FIRST if stop in found)
+        made.append(Bin(first, min(first + size - 1, last), worst, tokens.get(bin_)))
+    return RoundBins(made, top)
+
+
+_BINS = """
+SELECT (number - 1) / %(size)s, stop, NULL::bigint FROM transcripts_round
+ WHERE run_id = %(run)s AND stop <> %(usual)s GROUP BY 1, 2
+UNION ALL
+SELECT (number - 1) / %(size)s, stop, tokens_in FROM transcripts_round
+ WHERE run_id = %(run)s AND number = ANY(%(ends)s)
+UNION ALL
+SELECT NULL, NULL, max(tokens_in) FROM transcripts_round WHERE run_id = %(run)s
+"""
 
 
 def bin_size(*, last: int, bins: int) -> int:

@@ -21,6 +21,7 @@ PAGES = {
     "analysis:run_list": OBSERVER,
     "analysis:run_detail": OBSERVER,
     "analysis:run_findings": OBSERVER,
+    "analysis:run_live": OBSERVER,
     "analysis:run_part": LEAD,
     "analysis:run_changes": LEAD,
     "analysis:run_find": LEAD,
@@ -59,7 +60,7 @@ def address_of(name: str, project: Project, run: Run | None) -> str:
     assert run is not None
     if short.startswith("round_"):
         return reverse(name, args=[project.slug, run.pk, 3]) + "?part=reply"
-    return reverse(name, args=[project.slug, run.pk]) + "?first=8&last=39&q=vpn"
+    return reverse(name, args=[project.slug, run.pk]) + "?first=8&last=39&q=vpn&seen=1"
 
 
 def test_the_table_names_every_page_of_a_project() -> None:
