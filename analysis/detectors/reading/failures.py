@@ -8,12 +8,18 @@ not read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import re2
 
 from analysis.detectors.reading import failure_words as words
+from analysis.detectors.reading.failure_fields import (
+    DOCUMENT_FIELDS,
+    MESSAGE_FIELDS,
+    WRAPPERS,
+    is_telling,
+    told_failures,
+)
 from analysis.detectors.reading.keys import parse_json
 from analysis.detectors.reading.tools import Effect, ToolNature
 from analysis.detectors.reading.words import excerpt, word_set
@@ -33,84 +39,6 @@ MAX_DEPTH = 8
 MAX_FIELDS = 200
 # Longer texts are not parsed again as JSON within JSON.
 MAX_INNER_JSON = 200_000
-
-ERROR_FIELDS = word_set(
-    """
-    error errors exception err fault failure error_message errormessage errormsg error_msg
-    error_description errordescription error_details errordetails error_text last_error
-    errortype error_type exc_info stacktrace traceback failure_reason failurereason fehler
-    erreur
-    """
-)
-ERROR_CODE_FIELDS = frozenset(["error_code", "errorcode", "err_code", "errno", "errcode"])
-SUCCESS_FIELDS = word_set(
-    """
-    success ok succeeded is_success issuccess successful is_ok passed_validation accepted
-    """
-)
-FAILED_FIELDS = word_set(
-    """
-    is_error iserror failed has_error haserror errored isfailure is_failure
-    """
-)
-STATUS_FIELDS = word_set(
-    """
-    status state result outcome code level resultcode result_code
-    """
-)
-HTTP_FIELDS = word_set(
-    """
-    status code statuscode status_code http_status httpstatus http_code httpcode
-    responsecode response_code http_status_code
-    """
-)
-EXIT_FIELDS = word_set(
-    """
-    exit_code exitcode returncode return_code exit_status exitstatus
-    """
-)
-MESSAGE_FIELDS = word_set(
-    """
-    message msg detail details reason description info text note cause explanation
-    status_message statusmessage statustext status_text error_description
-    """
-)
-# Fields that hold the answer in an envelope, to be read as an answer itself.
-WRAPPERS = word_set(
-    """
-    result results response responses data output outputs content contents body payload
-    return return_value value toolresult tool_result structured_content structuredcontent
-    text message stdout stderr answer observation reply
-    """
-)
-# Fields that carry what was asked for: never read as an outcome.
-DOCUMENT_FIELDS = word_set(
-    """
-    title subject name names summary query question snippet excerpt line lines log logs
-    comment comments article articles ticket tickets issue issues history transcript source
-    source_code code_snippet html markdown document documents page pages email emails notes
-    messages thread tags label labels description abstract headline url link path file
-    filename
-    """
-)
-# Fields beside a status that do not make its object a record of the world.
-ENVELOPE_FIELDS = (
-    MESSAGE_FIELDS
-    | WRAPPERS
-    | ERROR_FIELDS
-    | ERROR_CODE_FIELDS
-    | STATUS_FIELDS
-    | HTTP_FIELDS
-    | word_set(
-        """
-    type title instance request_id requestid trace_id timestamp time path method tool
-    tool_name meta metadata success ok errors warnings retryable retry_after hint help
-    documentation_url
-    """
-    )
-)
-# Fields of its own, beside those of any answer, that make an object a record of the world.
-FIELDS_OF_A_RECORD = 2
 
 _PAIR = re2.compile(
     r"['\"](\w{1,40})['\"]\s*:\s*(?:'([^']{0,400})'|\"((?:[^\"\\]|\\.){0,400})\"|(\w{1,20}))"
@@ -178,11 +106,11 @@ def _in_object(
     fields = [
         (str(name), str(name).lower().replace("-", "_"), each) for name, each in value.items()
     ]
-    told = next(_told_failures(fields, nature), None)
+    told = next(told_failures(fields, nature), None)
     if told is not None:
         return told
     names = {lowered for _, lowered, _ in fields}
-    tells = nature.effect == Effect.READS and _is_telling(names)
+    tells = nature.effect == Effect.READS and is_telling(names)
     for _, lowered, each in fields:
         if tells and isinstance(each, str) and each.lstrip()[:1] not in ("{", "["):
             # A ticket's or a message's own text, which may speak of anything.
@@ -198,97 +126,6 @@ def _in_object(
                 if found:
                     return found
     return None
-
-
-def _is_telling(names: set[str]) -> bool:
-    """A record of what somebody wrote: it has a heading, or fields of its own beside its text."""
-    own = len(names - ENVELOPE_FIELDS)
-    return own >= FIELDS_OF_A_RECORD or (own >= 1 and not names.isdisjoint(("title", "subject")))
-
-
-def _told_failures(fields: list[tuple[str, str, Any]], nature: ToolNature) -> Iterator[str]:
-    """What the object's own error, success and status fields say."""
-    names = {lowered for _, lowered, _ in fields}
-    message = next(
-        (
-            each
-            for _, lowered, each in fields
-            if lowered in MESSAGE_FIELDS and isinstance(each, str) and each.strip()
-        ),
-        "",
-    )
-    own_fields = len(names - ENVELOPE_FIELDS)
-    is_record = own_fields >= 1
-    # An alert, a job or a ticket has an error of its own, and the call that read it has none.
-    is_about_an_error = nature.effect == Effect.READS and own_fields >= FIELDS_OF_A_RECORD
-    for name, lowered, each in fields:
-        if lowered in ERROR_FIELDS and not is_about_an_error and _is_error_value(each, lowered):
-            yield excerpt(f"{name}: {_as_text(each)}")
-        elif is_about_an_error and lowered in ERROR_FIELDS | ERROR_CODE_FIELDS:
-            continue
-        elif lowered in ERROR_CODE_FIELDS and _as_text(each).lower() not in words.NOT_AN_ERROR:
-            yield excerpt(f"{name}: {_as_text(each)}{' ' + message if message else ''}")
-        elif lowered in SUCCESS_FIELDS and (each is False or str(each).lower() == "false"):
-            yield excerpt(f"{name}: false{', ' + message if message else ''}")
-        elif lowered in FAILED_FIELDS and (each is True or str(each).lower() == "true"):
-            yield excerpt(f"{name}: true{', ' + message if message else ''}")
-        elif lowered in EXIT_FIELDS and isinstance(each, int) and each != 0:
-            yield excerpt(f"{name}: {each}{', ' + message if message else ''}")
-        elif lowered in HTTP_FIELDS and _is_http_error(each):
-            if not (lowered == "code" and is_record):
-                yield excerpt(f"{name}: {each}{', ' + message if message else ''}")
-        elif lowered in STATUS_FIELDS and _is_bad_status(each):
-            # A read that tells of another thing's failure ("build 7: failed") did its work.
-            if not (is_record and nature.effect == Effect.READS):
-                yield excerpt(f"{name}: {each}{', ' + message if message else ''}")
-        elif lowered == "type" and str(each).lower() in ("error", "exception"):
-            yield excerpt(f"type: {each}{', ' + message if message else ''}")
-
-
-def _is_error_value(value: Any, name: str) -> bool:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int | float):
-        # A count of errors ("errors": 3) is a report; an error number is not.
-        return value != 0 and name in ("error", "err", "exception", "fault") and value != 200
-    if isinstance(value, str):
-        bare = value.strip().lower().rstrip(".")
-        return bare not in words.NOT_AN_ERROR and words.NO_HITS.search(bare[:HEAD]) is None
-    if isinstance(value, dict):
-        return any(each not in (None, "", [], {}, 0, False) for each in value.values())
-    if isinstance(value, list):
-        return any(_is_error_value(each, "error") for each in value[:20])
-    return False
-
-
-def _is_http_error(value: Any) -> bool:
-    if isinstance(value, bool):
-        return False
-    if isinstance(value, int):
-        return 400 <= value <= 599
-    return isinstance(value, str) and len(value) < 60 and _HTTP_VALUE.search(value) is not None
-
-
-_HTTP_VALUE = re2.compile(r"(?i)^\s*(?:http(?:/[\d.]+)?\s*)?[45]\d\d\b")
-
-
-def _is_bad_status(value: Any) -> bool:
-    if not isinstance(value, str) or len(value) > 60:
-        return False
-    bare = "_".join(value.strip().lower().replace("-", " ").split())
-    return bare in words.BAD_STATUS
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, dict):
-        for name in ("message", "msg", "detail", "title", "type", "code"):
-            if isinstance(value.get(name), str) and value[name].strip():
-                return str(value[name]).strip()
-    if isinstance(value, list) and value:
-        return _as_text(value[0])
-    return excerpt(str(value))
 
 
 _FIELD_FAILURE = re2.compile(
@@ -317,7 +154,7 @@ def _in_text(text: str, nature: ToolNature) -> str | None:
         return _in_markup(text, nature)
     if head[0] in "{[" and _PAIR.search(head) is not None:
         return _in_broken_json(text)
-    if words.NEGATED.search(head) is not None and len(text) > SHORT_FOR_DOCUMENTS:
+    if _is_denied(head) and len(text) > SHORT_FOR_DOCUMENTS:
         return None
     if _is_failure_head(head, text, nature):
         return excerpt(text)
@@ -328,7 +165,7 @@ def _in_text(text: str, nature: ToolNature) -> str | None:
 
 def _is_failure_head(head: str, text: str, nature: ToolNature) -> bool:
     heads = words.STRICT_HEAD if nature.document else words.HEAD
-    if heads.search(head) is None or words.NEGATED.search(head[:80]) is not None:
+    if heads.search(head) is None or _is_denied(head[:80]):
         return False
     if words.WARNING_HEAD.search(head) is not None:
         return False
@@ -345,6 +182,11 @@ def _is_failure_head(head: str, text: str, nature: ToolNature) -> bool:
     return True
 
 
+def _is_denied(text: str) -> bool:
+    """Errors are counted or denied in it, not told of."""
+    return words.NEGATED.search(text) is not None or words.NEGATED_ABROAD.search(text) is not None
+
+
 def _in_short_text(text: str, nature: ToolNature) -> str | None:
     if words.NO_SUCH_TOOL.search(text) is not None and not nature.document:
         return excerpt(text)
@@ -355,7 +197,7 @@ def _in_short_text(text: str, nature: ToolNature) -> str | None:
         patterns.append(words.OUTCOME_OF_A_CHANGE)
     if all(pattern.search(text) is None for pattern in patterns):
         return None
-    if words.NEGATED.search(text) is not None or words.NO_HITS.search(text) is not None:
+    if _is_denied(text) or words.NO_HITS.search(text) is not None:
         return None
     if nature.effect == Effect.CHANGES and not nature.document:
         return excerpt(text)
@@ -428,7 +270,7 @@ def _in_markup(text: str, nature: ToolNature) -> str | None:
             fields.append((opened, opened.lower().replace("-", "_"), value.strip()))
         if len(fields) == MAX_FIELDS:
             break
-    told = next(_told_failures(fields, nature), None)
+    told = next(told_failures(fields, nature), None)
     if told is None and words.ERROR_ELEMENT.search(text[:HEAD]) is not None:
         told = excerpt(", ".join(f"{name}: {value}" for name, _, value in fields) or text)
     return told or _in_page(text)
@@ -470,7 +312,7 @@ def _in_broken_json(text: str) -> str | None:
         if len(fields) == 40:
             break
     nature = _READER
-    told = next(_told_failures(fields, nature), None)
+    told = next(told_failures(fields, nature), None)
     if told is not None:
         return told
     if len(fields) <= 3:
