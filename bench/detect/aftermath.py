@@ -101,7 +101,8 @@ def _unflagged(call: CallSketch) -> bool | None:
 def consequences(sketch: Sketch) -> set[str]:
     """The detectors that may rightly speak of the run as a whole, given which calls are broken."""
     calls = [call for _, _, call in sketch.places()]
-    bad = [call.bad for call in calls]
+    troubled = {a.round for a in sketch.allowed if a.detector in ("failed_result", "hidden_error")}
+    bad = [call.bad or number in troubled for number, _, call in sketch.places()]
     found = set()
     if len(calls) >= 4 and sum(bad) * 2 >= len(calls):
         found.add("high_error_rate")
