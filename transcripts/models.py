@@ -404,6 +404,11 @@ class ToolCall(models.Model):
                 name="call_by_result",
                 condition=~Q(result_digest=""),
             ),
+            models.Index(
+                fields=("run", "round_number", "index"),
+                name="call_unanswered",
+                condition=Q(result=None),
+            ),
         )
 
     def __str__(self) -> str:

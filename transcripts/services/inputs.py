@@ -158,13 +158,16 @@ def _changed(base: list[str] | None, change: InputChange) -> StoredInput:
             tuple((placed.at, placed.key) for placed in change.added),
             tuple((placed.at, placed.key) for placed in change.dropped),
         )
-    if change.dropped or any(
-        placed.at is not None and placed.at < len(base) for placed in change.added
-    ):
+    if change.dropped or not adds_at_end(change, len(base)):
         # Compared anew, since one change can be said in several ways.
         return _known(base, apply_change(base, change))
     added = tuple((len(base) + i, placed.key) for i, placed in enumerate(change.added))
     return StoredInput(InputKind.CHANGE, added, (), len(base) + len(added))
+
+
+def adds_at_end(change: InputChange, size: int) -> bool:
+    """Whether each message is added behind all that are there, of which there are `size` at first."""
+    return all(placed.at is None or placed.at >= size + i for i, placed in enumerate(change.added))
 
 
 def _advance(keys: list[str] | None, entry: StoredInput) -> list[str] | None:

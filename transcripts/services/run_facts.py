@@ -20,12 +20,12 @@ from transcripts.services.inputs import StoredInput
 FIRST_MESSAGES = 50
 
 
-def derive_ending(*, run: Run, arrived: Arrived) -> None:
+def derive_ending(*, run: Run, arrived: Arrived | None) -> None:
     """The ending as the last rounds have it, where the sender did not say; the caller saves the
     run.
     """
     last = run.last_round
-    rounds = arrived.rounds
+    rounds = arrived.rounds if arrived else {}
     if last in rounds and (last == 1 or last - 1 in rounds or rounds[last].calls):
         tail = tuple(rounds[n] for n in (last - 1, last) if n in rounds)
     else:
@@ -60,9 +60,9 @@ def derive_ticket(*, run: Run, inputs: Mapping[int, StoredInput]) -> None:
         run.title = derived_text(title, MaskedRun(read, MaskReceipt("", {})))
 
 
-def last_unanswered(*, run: Run, arrived: Arrived) -> int:
+def last_unanswered(*, run: Run, arrived: Arrived | None) -> int:
     """Calls without a result in the last round."""
-    last = arrived.rounds.get(run.last_round)
+    last = arrived.rounds.get(run.last_round) if arrived else None
     if last is not None:
         return sum(call.result is None for call in last.calls)
     row = Round.objects.filter(run=run, number=run.last_round).values_list("unanswered").first()

@@ -10,7 +10,7 @@ from functools import cached_property
 from transcripts.record import InputChange, Placed, Round
 from transcripts.services import rows
 from transcripts.services.content import Arrived
-from transcripts.services.inputs import Merged, StoredInput, merge_inputs
+from transcripts.services.inputs import Merged, StoredInput, adds_at_end, merge_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,10 @@ SELECT number, call_count, unanswered, (stop_raw IS NULL)::int, jsonb_array_leng
        tokens_in, tokens_out, tokens_cached, cost, duration_ms, digest
 FROM transcripts_round WHERE run_id = %s AND number = ANY(%s)
 """
+_KEPT_CALLS = """
+SELECT round_number, index, result_digest, is_error
+FROM transcripts_toolcall WHERE run_id = %s AND round_number = ANY(%s)
+"""
 _INPUTS = """
 SELECT number, input_kind, input_size, added, dropped
 FROM transcripts_round WHERE run_id = %s ORDER BY number
@@ -69,6 +73,7 @@ class RoundChanges:
     arrived: Arrived
     tail_size: int | None
     kept: dict[int, Measures] = field(default_factory=dict)
+    kept_results: dict[tuple[int, int], tuple[str, bool | None]] = field(default_factory=dict)
     inputs: dict[int, StoredInput] = field(default_factory=dict)
     chain: dict[int, StoredInput] = field(default_factory=dict)
 
@@ -80,7 +85,19 @@ class RoundChanges:
     def rewritten(self) -> list[int]:
         """Rounds that were there with other content."""
         digests = self.arrived.round_digests
-        return [n for n, kept in self.kept.items() if kept.digest != digests[n]]
+        return [
+            n for n, kept in self.kept.items() if kept.digest != digests[n] or self._says_more(n)
+        ]
+
+    def _says_more(self, number: int) -> bool:
+        """Whether a call has a result or a flag that is not there; to say none unsays nothing."""
+        for index, call in enumerate(self.arrived.rounds[number].calls):
+            result, is_error = self.kept_results[number, index]
+            if call.result is not None and self.arrived.results[number, index] != result:
+                return True
+            if call.is_error is not None and call.is_error != is_error:
+                return True
+        return False
 
     @cached_property
     def replaced(self) -> int:
@@ -114,6 +131,8 @@ def compare_rounds(
     if numbers[0] <= last_round:
         for number, *measures in rows.fetch(_KEPT, (run_pk, numbers)):
             changes.kept[number] = Measures(*measures)
+        for number, index, *result in rows.fetch(_KEPT_CALLS, (run_pk, list(changes.kept))):
+            changes.kept_results[number, index] = (result[0], result[1])
     elif tail_size is not None and _only_adds(numbers, inputs, last_round, tail_size):
         # What is added at the end can be placed by the size of what was there alone.
         known = None if tail_size == NOT_KNOWN else [""] * tail_size
@@ -183,11 +202,14 @@ def _only_adds(
     for number in numbers:
         if number > before + 1:
             return True  # what comes after a gap does not stand on what was there
-        change = inputs[number]
-        if change is not None:
-            if change.whole or change.dropped:
-                return False
-            if any(placed.at is not None and placed.at < size for placed in change.added):
-                return False
         before = number
+        change = inputs[number]
+        if change is None:
+            continue
+        if change.whole or change.dropped:
+            return False
+        if size != NOT_KNOWN:
+            if not adds_at_end(change, size):
+                return False
+            size += len(change.added)
     return True

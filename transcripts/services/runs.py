@@ -10,11 +10,12 @@ from django.utils import timezone
 from transcripts.choices import Ending
 from transcripts.keys import lock_number, masking_key
 from transcripts.masking import Masker
-from transcripts.masking.types import MaskedRun
+from transcripts.masking.types import MaskedRun, MaskReceipt
 from transcripts.models import Project, Run
 from transcripts.record import RunRecord
 from transcripts.services import rows
 from transcripts.services.content import Arrived, Content, storable
+from transcripts.services.run_answers import join_answers
 from transcripts.services.run_facts import derive_ending, derive_ticket, last_unanswered
 from transcripts.services.run_header import header_only, keep_header
 from transcripts.services.run_messages import (
@@ -30,6 +31,8 @@ from transcripts.services.totals import completeness_of, count_rounds, sum_again
 
 # Postgres's integer; a round beyond it cannot be kept.
 LAST_NUMBER = 2**31 - 1
+# What masking makes of nothing new.
+NOTHING = MaskedRun(RunRecord(run_id=""), MaskReceipt("", {}))
 
 
 class RunRefusedError(ValueError):
@@ -39,7 +42,7 @@ class RunRefusedError(ValueError):
 @dataclass(frozen=True, slots=True)
 class StoreOutcome:
     """What a delivery did to one run. Rounds: `new` ones, `folded` repeats, `replaced` and `late`
-    ones.
+    ones. `answered`: calls of earlier deliveries whose results came now.
     """
 
     run: Run
@@ -48,11 +51,12 @@ class StoreOutcome:
     folded: int
     replaced: int
     late: int
+    answered: int = 0
 
     @property
     def changed(self) -> bool:
         """Whether there is anything that an analysis has not seen."""
-        return bool(self.created or self.new or self.replaced)
+        return bool(self.created or self.new or self.replaced or self.answered)
 
 
 MaskerFactory = Callable[[Project, str, Run], Masker]
@@ -92,11 +96,13 @@ def run_store(
     masker = make_masker(project, record.run_id, run)
     header_digest = content.header(record)
     header_is_new = header_digest != bytes(run.header_digest)
-    masked = masker.run(_reduced(record, changes, messages, with_header=header_is_new))
+    masked = NOTHING
+    if changes.written or messages.whole or messages.repeats or header_is_new:
+        masked = masker.run(_reduced(record, changes, messages, with_header=header_is_new))
+        _keep_receipt(run, masker)
     if header_is_new:
         keep_header(run=run, masked=masked, plain=header_only(record))
         run.header_digest = header_digest
-    _keep_receipt(run, masker)
 
     late = sum(number < run.last_round for number in changes.new) if not created else 0
     last_before, over_before = run.last_round, run.over
@@ -107,13 +113,15 @@ def run_store(
     if created:
         run.save()
     _write(run, changes, messages, masked, late=bool(late or changes.kept))
+    answered = join_answers(run=run, changes=changes, messages=messages)
     if changes.rewritten:
         sum_again(run=run)
     tail = changes.written and changes.written[-1] >= last_before - 1
-    if not run.ending_said and (created or tail or run.over != over_before):
-        derive_ending(run=run, arrived=arrived)
+    known = None if answered else arrived
+    if not run.ending_said and (created or tail or answered or run.over != over_before):
+        derive_ending(run=run, arrived=known)
     derive_ticket(run=run, inputs=changes.inputs)
-    waiting = last_unanswered(run=run, arrived=arrived) if run.ending == Ending.OPEN else 0
+    waiting = last_unanswered(run=run, arrived=known) if run.ending == Ending.OPEN else 0
     run.completeness = completeness_of(run=run, new=changes.new, last_unanswered=waiting)
     run.updated_at = timezone.now()
     if header_is_new and not created:
@@ -127,6 +135,7 @@ def run_store(
         folded=changes.folded,
         replaced=changes.replaced,
         late=late,
+        answered=answered,
     )
 
 

@@ -28,7 +28,10 @@ HISTORY = {"folded", "replaced", "late", "received_at", "updated_at", "id", "mas
 
 @st.composite
 def told_rounds(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Rounds that each repeat the whole history, some with a trimmed one."""
+    """Rounds that each repeat the whole history, some with a trimmed one.
+
+    Some results come with their calls, some with the history of the next round alone.
+    """
     history: list[dict[str, Any]] = [SYSTEM, TICKET]
     rounds = []
     for number in range(1, draw(st.integers(1, 7)) + 1):
@@ -46,7 +49,11 @@ def told_rounds(draw: st.DrawFn) -> list[dict[str, Any]]:
             }
             for index in range(draw(st.integers(0, 2)))
         ]
-        round_: dict[str, Any] = {"round": number, "reply": reply, "calls": calls}
+        told = [
+            call if draw(st.booleans()) else {k: v for k, v in call.items() if k != "result"}
+            for call in calls
+        ]
+        round_: dict[str, Any] = {"round": number, "reply": reply, "calls": told}
         if draw(st.integers(0, 5)):
             round_["messages"] = list(history)
         rounds.append(round_)
