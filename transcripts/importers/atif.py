@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from transcripts.importers.base import Importer, Read, each_document
-from transcripts.importers.building import Answer, CallDraft, Reply, RunBuilder, Turn
+from transcripts.importers.building import RunBuilder
 from transcripts.importers.fields import (
     args_text,
     as_cost,
@@ -24,6 +24,7 @@ from transcripts.importers.fields import (
     opaque,
 )
 from transcripts.importers.providers.base import left_over, read_parts, read_tools, result_text
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 from transcripts.record import Opaque
 
 _TITLE = "ATIF trajectories"

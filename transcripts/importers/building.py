@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from transcripts import stop_reasons
 from transcripts.importers.fields import same_args
+from transcripts.importers.history import History, RoundDraft, reply_marks
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 from transcripts.record import (
-    Call,
     InputChange,
     Message,
     Opaque,
@@ -40,146 +38,6 @@ NO_REPLY = "Round 1 stands for a reply that is not in this file: results came be
 _HIDDEN = ("thinking", "redacted_thinking", "reasoning")
 
 
-@dataclass(slots=True)
-class CallDraft:
-    """One tool request of a reply, and its result where the format keeps both together.
-
-    `server_side`: the service runs the tool itself, so that nobody has to answer the request.
-    """
-
-    name: str
-    args: str = "{}"
-    id: str = ""
-    result: str | None = None
-    is_error: bool | None = None
-    duration_ms: float | None = None
-    joined: str = ""
-    sub_run: str = ""
-    server_side: bool = False
-
-    def frozen(self) -> Call:
-        return Call(
-            name=self.name,
-            args=self.args,
-            result=self.result,
-            is_error=self.is_error,
-            id=self.id,
-            duration_ms=self.duration_ms,
-            joined=self.joined,
-            sub_run=self.sub_run,
-        )
-
-
-@dataclass(slots=True)
-class Answer:
-    """A tool result as a message of its own; `call_id` or `name` may be empty."""
-
-    content: str
-    call_id: str = ""
-    name: str = ""
-    is_error: bool | None = None
-    duration_ms: float | None = None
-    sub_run: str = ""
-    opaque: list[Opaque] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Reply:
-    """What the model answered to one request. `stop` is set where the sender says the plain one
-    too.
-    """
-
-    text: str = ""
-    reasoning: str = ""
-    calls: list[CallDraft] = field(default_factory=list)
-    stop_raw: str | None = None
-    stop: Stop | None = None
-    provider: str = ""
-    refused: bool = False
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    tokens_cached: int | None = None
-    tokens_reasoning: int | None = None
-    cost: Decimal | None = None
-    model: str = ""
-    started_at: datetime | None = None
-    duration_ms: float | None = None
-    error: str = ""
-    opaque: list[Opaque] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Turn:
-    """One message of a conversation: a reply of the model, answers of tools, a text, or several of
-    them.
-    """
-
-    role: str
-    text: str = ""
-    name: str = ""
-    answers: list[Answer] = field(default_factory=list)
-    reply: Reply | None = None
-    opaque: list[Opaque] = field(default_factory=list)
-
-
-@dataclass(slots=True, eq=False)
-class _RoundDraft:
-    number: int
-    reply: Reply
-    input: InputChange | None
-    orphans: list[Orphan] = field(default_factory=list)
-
-
-class _History:
-    """Where the reading of a request stands: what is still to come, and which round was passed
-    last.
-    """
-
-    def __init__(self, turns: Iterable[Turn | Message]) -> None:
-        self.draft: _RoundDraft | None = None
-        self.taken: set[int] = set()
-        self._replies: dict[Any, int] = {}
-        self._answers: dict[str, int] = {}
-        self._left = 0
-        for turn in turns:
-            if isinstance(turn, Turn):
-                if turn.reply is not None:
-                    self._left += 1
-                    for mark in _reply_marks(turn.reply):
-                        self._replies[mark] = self._replies.get(mark, 0) + 1
-                for answer in turn.answers:
-                    self._answers[answer.call_id] = self._answers.get(answer.call_id, 0) + 1
-
-    @property
-    def at_the_end(self) -> bool:
-        """Whether the last reply of the request is passed."""
-        return self._left == 0
-
-    def pass_reply(self, reply: Reply) -> list[int]:
-        """How many more replies that say the same follow, by each of its marks."""
-        self._left -= 1
-        waiting = []
-        for mark in _reply_marks(reply):
-            self._replies[mark] -= 1
-            waiting.append(self._replies[mark])
-        return waiting
-
-    def pass_answer(self, call_id: str) -> int:
-        """How many more answers with this id follow."""
-        self._answers[call_id] -= 1
-        return self._answers[call_id]
-
-    def call_answered_by(self, answer: Answer) -> int | None:
-        """The call of the reply before that an answer belongs to, each call once."""
-        for index, call in enumerate(self.draft.reply.calls if self.draft else ()):
-            both = bool(answer.call_id and call.id)
-            same = call.id == answer.call_id if both else answer.name in ("", call.name)
-            if same and index not in self.taken:
-                self.taken.add(index)
-                return index
-        return None
-
-
 class RunBuilder:
     """Collects the rounds and messages of one run; linear in what it is given.
 
@@ -190,14 +48,14 @@ class RunBuilder:
     def __init__(self, *, growing: bool = True) -> None:
         self._growing = growing
         self.notes: dict[str, None] = {}
-        self._rounds: list[_RoundDraft] = []
+        self._rounds: list[RoundDraft] = []
         self._messages: dict[str, Message] = {}
         self._key_by_message: dict[tuple[Any, ...], str] = {}
         self._new_in_round: dict[int, int] = {}
-        self._calls_by_id: dict[str, list[tuple[_RoundDraft, int]]] = {}
-        self._rounds_by_reply: dict[Any, list[_RoundDraft]] = {}
-        self._results_by_content: dict[tuple[str, str], tuple[_RoundDraft, int]] = {}
-        self._unanswered: list[tuple[_RoundDraft, int]] = []
+        self._calls_by_id: dict[str, list[tuple[RoundDraft, int]]] = {}
+        self._rounds_by_reply: dict[Any, list[RoundDraft]] = {}
+        self._results_by_content: dict[tuple[str, str], tuple[RoundDraft, int]] = {}
+        self._unanswered: list[tuple[RoundDraft, int]] = []
         self._grown: list[Placed] = []
         self._forgotten = False
         self._asked: list[str] | None = None
@@ -256,7 +114,7 @@ class RunBuilder:
             self._asked = [*self._last_asked[1], self._reply_key(self._rounds[-1])]
         self._asked_number = number or self.last_number + 1
         given = list(turns)
-        history = _History(given)
+        history = History(given)
         for turn in given:
             if isinstance(turn, Message):
                 self._messages.setdefault(turn.key, turn)
@@ -353,9 +211,9 @@ class RunBuilder:
         )
 
     def _start_round(self, reply: Reply, number: int) -> None:
-        draft = _RoundDraft(number, reply, self._next_input(number))
+        draft = RoundDraft(number, reply, self._next_input(number))
         self._rounds.append(draft)
-        for mark in _reply_marks(reply):
+        for mark in reply_marks(reply):
             self._rounds_by_reply.setdefault(mark, []).append(draft)
         self._unanswered = []
         for index, call in enumerate(reply.calls):
@@ -404,20 +262,20 @@ class RunBuilder:
             )
         return key
 
-    def _reply_key(self, draft: _RoundDraft) -> str:
+    def _reply_key(self, draft: RoundDraft) -> str:
         key = f"reply:{draft.number}"
         if key not in self._messages:
             self._messages[key] = Message(key, "assistant", reply_of=draft.number)
         return key
 
-    def _result_key(self, draft: _RoundDraft, index: int, call: CallDraft) -> str:
+    def _result_key(self, draft: RoundDraft, index: int, call: CallDraft) -> str:
         key = f"result:{draft.number}:{index}"
         if key not in self._messages:
             place = (draft.number, index)
             self._messages[key] = Message(key, "tool", name=call.name, result_of=place)
         return key
 
-    def _earlier_reply(self, turn: Turn, history: _History) -> str:
+    def _earlier_reply(self, turn: Turn, history: History) -> str:
         """The key of a reply within a request: the round it came from, where it says the same.
 
         Of rounds that said the same, the last one is meant by the last such reply in the request.
@@ -426,7 +284,7 @@ class RunBuilder:
         assert reply is not None
         waiting = history.pass_reply(reply)
         found = None
-        for mark, left in zip(_reply_marks(reply), waiting, strict=True):
+        for mark, left in zip(reply_marks(reply), waiting, strict=True):
             drafts = self._rounds_by_reply.get(mark, [])
             aligned = drafts[max(0, len(drafts) - 1 - left)] if drafts else None
             if found is None and aligned is not None and _same_args(aligned.reply, reply):
@@ -450,7 +308,7 @@ class RunBuilder:
         self._rounds[-1].orphans.append(Orphan(answer.call_id, answer.content))
         return self._message(Turn("tool", answer.content, answer.name), answer.call_id)
 
-    def _earlier_answer(self, answer: Answer, history: _History) -> str:
+    def _earlier_answer(self, answer: Answer, history: History) -> str:
         """The key of an answer within a request: of the reply before it, where that is a round's.
 
         Else by its id; some services use ids again, so that the last answer in a request belongs
@@ -473,7 +331,7 @@ class RunBuilder:
             return self._result_key(*known, known[0].reply.calls[known[1]])
         return self._message(Turn("tool", answer.content, answer.name), answer.call_id)
 
-    def _join(self, place: tuple[_RoundDraft, int], answer: Answer, how: str) -> str:
+    def _join(self, place: tuple[RoundDraft, int], answer: Answer, how: str) -> str:
         """Answer a call that has no result yet; the message's key, of the result where it says the
         same.
         """
@@ -485,7 +343,7 @@ class RunBuilder:
             return self._result_key(draft, index, call)
         return self._message(Turn("tool", answer.content, answer.name), answer.call_id)
 
-    def _find_call(self, answer: Answer) -> tuple[tuple[_RoundDraft, int] | None, str]:
+    def _find_call(self, answer: Answer) -> tuple[tuple[RoundDraft, int] | None, str]:
         if answer.call_id and (places := self._calls_by_id.get(answer.call_id)):
             newest = [p for p in places if p[0] is places[-1][0]]
             open_ = [p for p in newest if p[0].reply.calls[p[1]].result is None]
@@ -500,7 +358,7 @@ class RunBuilder:
             return (named[0], "name") if named else (None, "")
         return (open_calls[0], "order") if open_calls else (None, "")
 
-    def _set_result(self, draft: _RoundDraft, index: int, answer: Answer, how: str) -> None:
+    def _set_result(self, draft: RoundDraft, index: int, answer: Answer, how: str) -> None:
         call = draft.reply.calls[index]
         call.result = answer.content
         call.is_error = mcp_flag(answer.content) if answer.is_error is None else answer.is_error
@@ -511,7 +369,7 @@ class RunBuilder:
         self._unanswered = [p for p in self._unanswered if p != (draft, index)]
         self._note_result(draft, index, answer.content)
 
-    def _note_result(self, draft: _RoundDraft, index: int, content: str) -> None:
+    def _note_result(self, draft: RoundDraft, index: int, content: str) -> None:
         call = draft.reply.calls[index]
         for name in (call.name, ""):
             self._results_by_content.setdefault((name, content), (draft, index))
@@ -538,20 +396,13 @@ def mcp_flag(content: str) -> bool | None:
     return flag if isinstance(flag, bool) else None
 
 
-def _reply_marks(reply: Reply) -> tuple[Any, Any]:
-    """What replies that say the same have in common: with the arguments as written, and without."""
-    calls = reply.calls
-    exact = (reply.text, tuple((call.id, call.name, call.args) for call in calls))
-    return exact, (reply.text, tuple((call.id, call.name) for call in calls))
-
-
 def _same_args(left: Reply, right: Reply) -> bool:
     # Calls may have been added to the reply of a round since.
     pairs = zip(left.calls, right.calls, strict=False)
     return len(left.calls) == len(right.calls) and all(same_args(a.args, b.args) for a, b in pairs)
 
 
-def _frozen(draft: _RoundDraft) -> Round:
+def _frozen(draft: RoundDraft) -> Round:
     reply = draft.reply
     stop = reply.stop or stop_reasons.decide(
         reply.stop_raw,

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from transcripts.importers.base import Document, Importer, Read
-from transcripts.importers.building import Reply, RunBuilder, Turn
+from transcripts.importers.building import RunBuilder
 from transcripts.importers.fields import as_dict, as_list, as_moment, as_name, as_number, as_text
 from transcripts.importers.providers import anthropic
+from transcripts.importers.turns import Reply, Turn
 
 _SPEAKERS = ("user", "assistant")
 # Lines of a session that are no messages; a file may begin with them.

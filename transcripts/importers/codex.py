@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from transcripts.importers.base import Document, Importer, Read
-from transcripts.importers.building import Reply, RunBuilder, Turn
+from transcripts.importers.building import RunBuilder
 from transcripts.importers.fields import as_count, as_dict, as_moment, as_name, as_text
 from transcripts.importers.providers import openai_responses
+from transcripts.importers.turns import Reply, Turn
 
 _TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from transcripts.importers.base import Importer, Read, each_document
-from transcripts.importers.building import Reply, RunBuilder, Turn, tools_of
+from transcripts.importers.building import RunBuilder, tools_of
 from transcripts.importers.fields import (
     FieldError,
     as_cost,
@@ -25,6 +25,7 @@ from transcripts.importers.fields import (
 )
 from transcripts.importers.providers import all_providers
 from transcripts.importers.providers.base import Provider, Request
+from transcripts.importers.turns import Reply, Turn
 from transcripts.record import Ending, RunLimits, Tool
 
 # Names under which files carry what a run's fields hold.

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from transcripts.importers.base import Document, Importer, ImportProblem, Read
-from transcripts.importers.building import CallDraft, Reply, RunBuilder, Turn
+from transcripts.importers.building import RunBuilder
 from transcripts.importers.fields import (
     args_text,
     as_count,
@@ -24,6 +24,7 @@ from transcripts.importers.fields import (
 )
 from transcripts.importers.observations import Observation, run_of_observations
 from transcripts.importers.providers import openai_chat
+from transcripts.importers.turns import CallDraft, Reply, Turn
 
 _ACTION = re.compile(
     r"^Action:[ \t]*(?P<name>.+?)[ \t]*\nAction Input:[ \t]*(?P<args>.*?)(?=\nObservation:|\Z)",

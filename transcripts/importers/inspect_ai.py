@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from transcripts.importers.base import Document, Importer, ImportProblem, Read
-from transcripts.importers.building import Answer, CallDraft, Reply, RunBuilder, Turn, tools_of
+from transcripts.importers.building import RunBuilder, tools_of
 from transcripts.importers.fields import (
     args_text,
     as_cost,
@@ -25,6 +25,7 @@ from transcripts.importers.fields import (
     opaque,
 )
 from transcripts.importers.providers.base import left_over, read_parts, read_tools, result_text
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 from transcripts.record import Ending, Tool
 
 _NAME = "inspect_ai"

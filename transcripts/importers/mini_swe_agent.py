@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from transcripts.importers.base import Importer, Read, each_document
-from transcripts.importers.building import Answer, CallDraft, Reply, RunBuilder, Turn
+from transcripts.importers.building import RunBuilder
 from transcripts.importers.fields import (
     as_cost,
     as_count,
@@ -26,6 +26,7 @@ from transcripts.importers.fields import (
 from transcripts.importers.providers import openai_chat
 from transcripts.importers.providers.base import result_text
 from transcripts.importers.swe_agent import ending_of
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 from transcripts.record import RunLimits
 
 _TITLE = "mini-SWE-agent trajectories"

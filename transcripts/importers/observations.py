@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from transcripts.importers.base import Read
-from transcripts.importers.building import Answer, CallDraft, Reply, RunBuilder, Turn, tools_of
+from transcripts.importers.building import RunBuilder, tools_of
 from transcripts.importers.conversation import (
     read_any_messages,
     read_any_reply,
@@ -28,6 +28,7 @@ from transcripts.importers.fields import (
     as_text,
 )
 from transcripts.importers.providers.base import Request, read_tools
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 from transcripts.record import Tool
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)

@@ -14,7 +14,7 @@ from typing import Any
 
 from transcripts.importers import streams
 from transcripts.importers.base import Document, Importer, ImportProblem, Read
-from transcripts.importers.building import Answer, Reply, RunBuilder, Turn, tools_of
+from transcripts.importers.building import RunBuilder, tools_of
 from transcripts.importers.conversation import RunFields, read_any_reply, read_any_request
 from transcripts.importers.fields import (
     MAX_COUNT,
@@ -29,6 +29,7 @@ from transcripts.importers.fields import (
     as_text,
 )
 from transcripts.importers.providers.base import left_over, result_text
+from transcripts.importers.turns import Answer, Reply, Turn
 from transcripts.record import Received, RunRecord, Tool
 
 _ROUND_FIELDS = frozenset(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from transcripts.importers.base import Importer, Read, each_document
-from transcripts.importers.building import Answer, CallDraft, RunBuilder, Turn
+from transcripts.importers.building import RunBuilder
 from transcripts.importers.fields import (
     args_text,
     as_cost,
@@ -26,6 +26,7 @@ from transcripts.importers.fields import (
 )
 from transcripts.importers.providers import openai_chat
 from transcripts.importers.providers.base import result_text
+from transcripts.importers.turns import Answer, CallDraft, Turn
 from transcripts.record import Ending, Stop
 from transcripts.stop_reasons import plain_label
 

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from transcripts.importers.base import Importer, Read, each_document
-from transcripts.importers.building import CallDraft, Reply, RunBuilder, Turn
+from transcripts.importers.building import RunBuilder
 from transcripts.importers.fields import args_text, as_dict, as_list, as_name, as_text
 from transcripts.importers.providers import openai_chat
 from transcripts.importers.providers.base import read_tools
+from transcripts.importers.turns import CallDraft, Reply, Turn
 from transcripts.record import Ending
 
 _TITLE = "ToolBench answers"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from transcripts.importers.building import Answer, CallDraft, Reply, RunBuilder, Turn
+from transcripts.importers.building import RunBuilder
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 from transcripts.record import InputChange, Placed, Stop
 
 

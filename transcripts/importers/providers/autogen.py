@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from transcripts.importers.building import Answer, CallDraft, Reply, Turn
 from transcripts.importers.fields import (
     args_text,
     as_count,
@@ -25,6 +24,7 @@ from transcripts.importers.providers.base import (
     read_message_object,
     read_parts,
 )
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 
 NAME = "autogen"
 _TYPES = frozenset(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from transcripts.importers.building import Reply, Turn
 from transcripts.importers.fields import as_list, as_text, json_text, opaque
+from transcripts.importers.turns import Reply, Turn
 from transcripts.record import Opaque, Tool
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from transcripts.importers.building import Reply, Turn
 from transcripts.importers.fields import as_count, as_dict, as_list, as_name, as_text
 from transcripts.importers.providers import openai_chat
 from transcripts.importers.providers.base import Provider, Request, left_over
+from transcripts.importers.turns import Reply, Turn
 
 NAME = "cohere.v2"
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from transcripts.importers.building import Answer, CallDraft, Reply, Turn
 from transcripts.importers.fields import args_text, as_count, as_dict, as_list, as_name, as_text
 from transcripts.importers.providers.base import Provider, Request, left_over, read_tools
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 
 NAME = "cohere.v1"
 _ROLES = {"USER": "user", "SYSTEM": "system", "CHATBOT": "assistant", "TOOL": "tool"}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from transcripts.importers.building import Answer, CallDraft, Reply, Turn
 from transcripts.importers.fields import (
     args_text,
     as_count,
@@ -21,6 +20,7 @@ from transcripts.importers.fields import (
     opaque,
 )
 from transcripts.importers.providers.base import Provider, Request, left_over, read_tools
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 from transcripts.record import Opaque, Tool
 
 NAME = "google.generate_content"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from transcripts.importers.building import Reply, Turn
 from transcripts.importers.fields import as_dict, as_list, as_name
 from transcripts.importers.providers import openai_chat
 from transcripts.importers.providers.base import Provider, Request, read_parts
+from transcripts.importers.turns import Reply, Turn
 
 NAME = "mistral"
 _MODELS = (

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from transcripts.importers.building import Answer, Reply, Turn
 from transcripts.importers.fields import (
     as_count,
     as_dict,
@@ -19,6 +18,7 @@ from transcripts.importers.fields import (
 )
 from transcripts.importers.providers import openai_chat
 from transcripts.importers.providers.base import Provider, Request, left_over
+from transcripts.importers.turns import Answer, Reply, Turn
 
 NAME = "ollama"
 _REPLY_FIELDS = frozenset(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from transcripts.importers.building import Answer, CallDraft, Reply, Turn
 from transcripts.importers.fields import (
     args_text,
     as_count,
@@ -27,6 +26,7 @@ from transcripts.importers.providers.base import (
     read_tools,
     result_text,
 )
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 from transcripts.record import Opaque
 
 NAME = "openai.responses"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from transcripts.importers.building import Answer, CallDraft, Reply, Turn
 from transcripts.importers.fields import args_text, as_dict, as_list, as_name, as_text, opaque
 from transcripts.importers.providers.base import Provider, left_over, result_text
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 
 NAME = "otel.genai"
 _FIELDS = frozenset({"role", "parts", "name", "finish_reason"})

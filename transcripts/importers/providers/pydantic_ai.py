@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from transcripts.importers.building import Answer, CallDraft, Reply, Turn
 from transcripts.importers.fields import (
     args_text,
     as_cost,
@@ -21,6 +20,7 @@ from transcripts.importers.fields import (
     opaque,
 )
 from transcripts.importers.providers.base import Provider, read_parts, result_text
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 from transcripts.record import Opaque
 
 NAME = "pydantic_ai"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from transcripts.importers.building import Answer, CallDraft, Reply, Turn
 from transcripts.importers.fields import (
     args_text,
     as_dict,
@@ -25,6 +24,7 @@ from transcripts.importers.providers.base import (
     read_message_object,
     result_text,
 )
+from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 
 NAME = "vercel.ai_sdk"
 _OWN_PARTS = frozenset({"tool-call", "tool-result", "tool-approval-request", "step-start"})
