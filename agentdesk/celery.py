@@ -48,11 +48,14 @@ def log_as_django_does(**_: Any) -> None:
 
 
 @worker_init.connect
-def load_masking_rules(**_: Any) -> None:
-    """Before the pool forks: children share the rules, and the first task need not wait."""
+def load_rules_and_prices(**_: Any) -> None:
+    """Before the pool forks: children share them, and the first task need not wait."""
+    from genai_prices.data_snapshot import get_snapshot
+
     from transcripts.masking.engine import load
 
     load()
+    get_snapshot()
     # What is there now is there for good: a collection in a child would copy all of its pages.
     gc.collect()
     gc.freeze()

@@ -12,6 +12,10 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from analysis.detectors.base import Finding as Found
+from analysis.detectors.limits import Limits
+from analysis.detectors.reading.prices import RunCost, cost_of, window_of
+from analysis.learning import baseline_for
+from analysis.limit_sets import Applied, baseline_of, limit_book
 from analysis.models import Finding, Verdict
 from analysis.suite import Analysis, analyse, suite_version
 from analysis.wasted import Wasted
@@ -25,6 +29,8 @@ from transcripts.services.runs import run_locked
 LIVE_INTERVAL_MS = 1000.0
 REST_FACTOR = 10
 DETECTOR_LENGTH = 40
+# What no column holds, and nothing costs or reads.
+TOO_MUCH = 10**13
 
 
 def run_analyse(*, run: Run) -> Verdict:
@@ -34,15 +40,27 @@ def run_analyse(*, run: Run) -> Verdict:
     """
     started = time.perf_counter()
     masked = run_record(run=run)
-    analysis = analyse(masked.record)
-    verdict = _verdict(run, masked, analysis)
+    cost = cost_of(masked.record)
+    applied = applied_limits(run=run, currency=cost.currency if cost else "")
+    analysis = analyse(masked.record, applied.limits)
+    verdict = _verdict(run, masked, analysis, applied)
+    _measure(verdict, masked, applied.limits, cost)
     verdict.took_ms = (time.perf_counter() - started) * 1000
     verdict.save(force_insert=not Verdict.objects.filter(run=run).exists())
     Finding.objects.filter(run=run).delete()
     Finding.objects.bulk_create(
-        _finding(run, masked, order, found) for order, found in enumerate(analysis.findings)
+        _finding(run, masked, order, found, analysis.wasted_each.get(order))
+        for order, found in enumerate(analysis.findings)
     )
     return verdict
+
+
+def applied_limits(*, run: Run, currency: str) -> Applied:
+    """The limits that hold for a run, with what was learned of its agent. Two queries."""
+    agent = str(run.agent)
+    learned = baseline_for(project_id=run.project_id, agent=agent)
+    baseline = baseline_of(learned, currency=currency)
+    return limit_book(project_id=run.project_id).applied(agent, baseline)
 
 
 def run_analyse_or_wait(*, run: Run) -> datetime | None:
@@ -93,7 +111,25 @@ def _mark(run: Run) -> tuple[datetime, bool] | None:
     return (found[0], bool(found[1])) if found else None
 
 
-def _verdict(run: Run, masked: MaskedRun, analysis: Analysis) -> Verdict:
+def _measure(verdict: Verdict, masked: MaskedRun, limits: Limits, cost: RunCost | None) -> None:
+    """What the run cost and how much its model can read, with where that is known from."""
+    if cost is not None and cost.amount < TOO_MUCH:
+        verdict.cost = cost.amount
+        verdict.cost_currency = derived_text(cost.currency, masked)
+        verdict.cost_computed = cost.computed
+        verdict.cost_rounds = cost.rounds
+    run = masked.record
+    for window, source in (
+        (run.context_window, "the run"),
+        (limits.context_window, "the settings"),
+        (window_of(run), "the price list"),
+    ):
+        if window and window < TOO_MUCH:
+            verdict.context_window, verdict.window_from = window, source
+            return
+
+
+def _verdict(run: Run, masked: MaskedRun, analysis: Analysis, applied: Applied) -> Verdict:
     verdict, odd = analysis.verdict, analysis.verdict.first_odd
     return Verdict(
         run=run,
@@ -110,10 +146,13 @@ def _verdict(run: Run, masked: MaskedRun, analysis: Analysis) -> Verdict:
         wasted=_wasted(analysis.wasted),
         errors=analysis.errors,
         suite=suite_version(),
+        limits=applied.digest,
     )
 
 
-def _finding(run: Run, masked: MaskedRun, order: int, found: Found) -> Finding:
+def _finding(
+    run: Run, masked: MaskedRun, order: int, found: Found, wasted: Wasted | None
+) -> Finding:
     return Finding(
         run=run,
         order=order,
@@ -130,6 +169,7 @@ def _finding(run: Run, masked: MaskedRun, order: int, found: Found) -> Finding:
         fix=derived_text(found.fix, masked),
         evidence=[{"round": place.round, "call": place.call} for place in found.evidence],
         values=_derived(found.values, masked),
+        wasted=_wasted(wasted) if wasted else {},
         recovered_at=found.recovered_at,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.detectors import all_detectors
@@ -13,7 +13,7 @@ from analysis.detectors.reading import Reading
 from analysis.recovery import Recovery
 from analysis.strip import strip_of
 from analysis.verdict import VerdictResult, verdict_of
-from analysis.wasted import Wasted, wasted_by
+from analysis.wasted import Wasted, wasted_by, wasted_of
 from transcripts.record import RunRecord
 
 CELLS = 64
@@ -28,7 +28,8 @@ class Analysis:
 
     `findings` are in order of round, call and directness. `errors` maps a detector that raised to
     the error's type: it said nothing, the others did. `strip` is the run's small map
-    (`analysis.strip`).
+    (`analysis.strip`). `wasted` is what all repetitions took, `wasted_each` what each took, by its
+    place in `findings`.
     """
 
     findings: tuple[Finding, ...]
@@ -36,6 +37,7 @@ class Analysis:
     errors: dict[str, str]
     strip: str
     wasted: Wasted
+    wasted_each: Mapping[int, Wasted]
 
 
 def suite_version() -> str:
@@ -71,6 +73,11 @@ def analyse(
         errors=errors,
         strip=strip_of(reading, findings, verdict.first_odd, cells=CELLS),
         wasted=wasted_by(reading, findings),
+        wasted_each={
+            at: wasted
+            for at, finding in enumerate(findings)
+            if (wasted := wasted_of(reading, finding)).rounds
+        },
     )
 
 

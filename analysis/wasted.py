@@ -14,8 +14,8 @@ REPETITIONS = frozenset({"repeated_call", "alternating_calls", "near_repeat", "u
 
 @dataclass(frozen=True, slots=True)
 class Wasted:
-    """Rounds (numbers), tokens read and written, cost in the run's currency and seconds that
-    repetition took; None where no round of them says.
+    """Rounds (numbers), tokens read and written, cost (as the rounds say; where no round of the run
+    says one, computed, in US dollars) and seconds that repetition took; None where it is not known.
     """
 
     rounds: tuple[int, ...] = ()
@@ -68,13 +68,14 @@ def wasted_rounds(reading: Reading, finding: Finding) -> set[int]:
 def _sum(reading: Reading, numbers: set[int]) -> Wasted:
     if not numbers:
         return Wasted()
-    rounds = [round_ for round_ in reading.rounds if round_.number in numbers]
+    by_number = reading.run.round_by_number
+    rounds = [by_number[number] for number in sorted(numbers)]
     tokens = [
         (round_.tokens_in or 0) + (round_.tokens_out or 0)
         for round_ in rounds
         if round_.tokens_in is not None or round_.tokens_out is not None
     ]
-    costs = [round_.cost for round_ in rounds if round_.cost is not None]
+    costs = [cost for round_ in rounds if (cost := reading.cost_of_round(round_)) is not None]
     times = [round_.duration_ms for round_ in rounds if round_.duration_ms is not None]
     return Wasted(
         rounds=tuple(sorted(numbers)),

@@ -132,6 +132,31 @@ def limits_from(content: Any) -> Limits:
     return Limits(**made)
 
 
+def limits_content(limits: Limits) -> dict[str, Any]:
+    """`limits` as plain JSON values, as a limits file holds them: what `limits_from` reads. Without
+    what is not set, or as by default.
+    """
+    return _content(limits, DEFAULT)
+
+
+def _content(values: Limits | Baseline, default: Limits | Baseline) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for each in fields(values):
+        value = getattr(values, each.name)
+        if value == getattr(default, each.name):
+            continue
+        if isinstance(value, Baseline):
+            value = _content(value, Baseline())
+        elif isinstance(value, frozenset):
+            value = sorted(value)
+        elif isinstance(value, Decimal):
+            value = str(value)
+        elif isinstance(value, Mapping):
+            value = dict(sorted(value.items()))
+        made[each.name] = value
+    return made
+
+
 def _read(name: str, value: Any) -> Any:
     if name in ("rounds", "repeat_limit", "repeat_window", "context_window"):
         return _whole(name, value)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -161,6 +162,18 @@ class Reading:
 
         window = window_of(self.run)
         return (window, "the price list") if window else None
+
+    @cached_property
+    def _says_cost(self) -> bool:
+        return any(round_.cost is not None for round_ in self.rounds)
+
+    def cost_of_round(self, round_: Round) -> Decimal | None:
+        """The round's cost; where no round of the run says one, computed in US dollars."""
+        if self._says_cost:
+            return round_.cost
+        from analysis.detectors.reading.prices import round_cost
+
+        return round_cost(self.run, round_)
 
     @cached_property
     def no_effects(self) -> tuple[NoEffect, ...]:

@@ -17,6 +17,7 @@ from transcripts.record import Round, RunRecord
 CURRENCY = "USD"
 # Characters of a model's name that are looked up.
 LONGEST_NAME = 200
+MILLION = 1_000_000
 # Names that records use for a service, and the list's own. Others are tried as they are.
 _PROVIDERS = {
     "openai.chat": "openai",
@@ -35,6 +36,10 @@ _PROVIDERS = {
     "mistralai": "mistral",
     "cohere.v2": "cohere",
 }
+
+
+# By identity of the list's own price objects, which live as long as the list.
+_RATES: dict[int, tuple[Any, _Rates | None]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +77,63 @@ def round_cost(run: RunRecord, round_: Round) -> Decimal | None:
     found = _found(model[:LONGEST_NAME], _provider(run.provider))
     if found is None:
         return None
-    from genai_prices import Usage
-
     cached = min(round_.tokens_cached or 0, round_.tokens_in)
+    counts = (round_.tokens_in, cached, round_.tokens_out or 0)
     try:
-        usage = Usage(
-            input_tokens=round_.tokens_in,
-            cache_read_tokens=cached or None,
-            output_tokens=round_.tokens_out or 0,
-        )
-        price = found[1].calc_price(
-            usage, found[0], genai_request_timestamp=at or datetime.now(tz=UTC)
-        )
+        prices = found[1].get_prices(at or datetime.now(tz=UTC))
+        rates = _rates(prices)
+        return rates.of(*counts) if rates else _priced(prices, *counts)
     except (LookupError, ValueError, TypeError):
         return None
-    return Decimal(price.total_price)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rates:
+    """Prices in dollars: of a request, and of a million tokens read anew, from the cache and
+    written.
+    """
+
+    request: Decimal
+    fresh: Decimal
+    cached: Decimal
+    written: Decimal
+
+    def of(self, tokens_in: int, cached: int, tokens_out: int) -> Decimal:
+        tokens = (
+            (tokens_in - cached) * self.fresh + cached * self.cached + tokens_out * self.written
+        )
+        return self.request + tokens / MILLION
+
+
+def _rates(prices: Any) -> _Rates | None:
+    """The prices as rates, which are much faster to use; None where they depend on the amount."""
+    known = _RATES.get(id(prices))
+    if known is None or known[0] is not prices:
+        known = _RATES[id(prices)] = (prices, _read_rates(prices))
+    return known[1]
+
+
+def _read_rates(prices: Any) -> _Rates | None:
+    from genai_prices.types import TieredPrices
+
+    if any(isinstance(price, TieredPrices) for price in vars(prices).values()):
+        return None
+    request = _priced(prices, 0, 0, 0)
+    fresh, cached, written = (
+        _priced(prices, *counts) - request
+        for counts in ((MILLION, 0, 0), (MILLION, MILLION, 0), (0, 0, MILLION))
+    )
+    return _Rates(request, fresh, cached, written)
+
+
+def _priced(prices: Any, tokens_in: int, cached: int, tokens_out: int) -> Decimal:
+    """As the price list itself computes it."""
+    from genai_prices import Usage
+
+    usage = Usage(
+        input_tokens=tokens_in, cache_read_tokens=cached or None, output_tokens=tokens_out
+    )
+    return Decimal(prices.calc_price(usage)["total_price"])
 
 
 def window_of(run: RunRecord) -> int | None:
