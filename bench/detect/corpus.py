@@ -15,7 +15,8 @@ from transcripts.importers import UnreadableError, read_runs
 from transcripts.record import RunRecord
 
 JUDGED = Path(__file__).with_name("judged.csv")
-"""What a person said of each alarm: file, run, round, detector, right or wrong, and why wrong."""
+"""What a person said of each alarm: file, run, round, detector, right or wrong, and why wrong: by a
+`rule`, or because of how the file was `read`."""
 NOT_RUNS = {".md", ".txt"}
 LENGTHS = Limits(rounds=200)
 """How long a run may be was never said for these agents, and is not what is looked at."""

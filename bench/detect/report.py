@@ -159,9 +159,15 @@ def corpus_list(alarms: list[Alarm]) -> str:
     """Each alarm with what a person said of it, and the share that was wrong."""
     said = judged()
     verdicts = [said.get(alarm.key, "not looked at") for alarm in alarms]
-    wrong = sum(verdict.startswith("wrong") for verdict in verdicts)
-    unseen = verdicts.count("not looked at")
-    head = f"Wrong by eye: {with_interval(Share(wrong, len(alarms) - unseen))}. "
+    looked_at = len(alarms) - verdicts.count("not looked at")
+    by_rule, by_reading = (
+        Share(sum(verdict.startswith(f"wrong: {cause}") for verdict in verdicts), looked_at)
+        for cause in ("rule", "read")
+    )
+    head = (
+        f"Wrong by a rule: {with_interval(by_rule)}. Wrong because the file was not read as it is "
+        f"meant: {with_interval(by_reading)}. Not looked at: {len(alarms) - looked_at}."
+    )
     rows = table(
         ["run", "round", "detector", "why", "by eye"],
         (
@@ -175,7 +181,7 @@ def corpus_list(alarms: list[Alarm]) -> str:
             for alarm, verdict in zip(alarms, verdicts, strict=True)
         ),
     )
-    return f"{head}Not looked at: {unseen}.\n\n{rows}"
+    return f"{head}\n\n{rows}"
 
 
 def _place(alarm: Alarm) -> str:
