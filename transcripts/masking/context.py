@@ -132,12 +132,12 @@ def _assigned(text: str, folded: bytes, budget: Budget, options: Options) -> Ite
             # In a sentence a word after "is" is mostly speech: only what looks random counts.
             strength = min(strength, Strength.WEAK)
         numeric = names.family_of(name) in ("code", "password")
-        beside_user = strength == Strength.STRONG and _beside_user(text, name_start, end)
+        beside_user = strength == Strength.STRONG and _beside_user(text, name_start, start, end)
         if is_secret(text[start:end], strength, quoted=quoted or beside_user, numeric_ok=numeric):
             yield Hit(start, end, "named-value", names.family_of(name), Rank.CONTEXT)
 
 
-def _beside_user(text: str, name_start: int, end: int) -> bool:
+def _beside_user(text: str, name_start: int, start: int, end: int) -> bool:
     """Whether a line `Password: word` follows a line `User: name`: then the word is no speech."""
     return bool(
         USER_LINE.search(text, max(0, name_start - 160), name_start) and LINE_END.match(text, end)
@@ -196,7 +196,7 @@ def _flags(text: str, folded: bytes, options: Options) -> Iterator[Hit]:
                 continue
         else:
             word = re.compile(r"[^\s\"']{1,4096}").match(text, at)
-            if word is None or word.group().startswith("-"):
+            if word is None or word.group()[0] in "-(":
                 continue
             start = word.start()
             end = start + len(word.group().rstrip(TRAILING))

@@ -12,23 +12,27 @@ from transcripts.masking.placeholders import PLACEHOLDER
 STAND_IN: Final = re.compile(
     r"""(?ix) ^(?:
       <[^<>]*> | \$\{.* | \{\{.* | \$\(.* | \$\{?[a-z_][a-z0-9_]*\}? | %[a-z_][a-z0-9_]*%
-    | @[a-z_]+@ | \{[\w.\s]*\} | \[[^\]]*\]? | \(.*\)? | &(?:lt|\#60|\#x0*3c);.* | \#\{.*
+    | @[a-z_]+@ | \{[\w.\s]*\} | \[[^\]]*\] | \[[a-z_\s]*\]? | \([^()]*\)
+    | &(?:lt|\#60|\#x0*3c);.* | \#\{.*
     | (.)\1{2,} | [*•.xX_\-]+ | x{4,}[\w.-]*
     | (?-i:the|an?|my|your|our|The|My|Your|MY|YOUR)(?:[-_\s][a-z]+)+ | .*(?:[-_\s]here|_goes_here)
-    | (?:insert|enter|put|add|replace|set|use)[-_\s].*
+    | (?:insert|enter|put|add|replace|set|use)[-_\s][^\d!?*\#]*
     | .*(?:your|my)[-_](?:api|secret|token|key|pass|access|password|client).*
     | (?:some|any|example|sample|dummy|fake|mock|placeholder|redacted|masked|hidden|removed|omitted
       |filtered|secret|obfuscated|censored|password|passwd|passwort|kennwort|pwd|token|key|apikey
-      |api[-_]key|value|values|credentials?|user|username)(?:[-_\s:].*)?
+      |api[-_]key|value|values|credentials?|user|username)(?:[-_\s:][^\d!?*\#]*)?
     | \{%.* | \$[a-z_]\w*(?:::|->|-$|\[|\{|\.).* | 0x[0-9a-f]{1,16} | v?\d+(?:\.\d+)+
-    | (?-i:[A-Z]+(?:_[A-Z]+)+) | pass | user:pass | \w+\? | \*+.*
-    | (?:[\w:/@.-]*\{\w+\})+[\w:/@.-]* | _[a-z_]+
+    | (?-i:[A-Z]+(?:_[A-Z]+)+) | pass | user:pass
+    | (?:string|boolean|number|binary|integer|object|array)\?
+    | :?[*]+
+    | (?:[\w:/@.-]*\{[a-z_.]+\})+[\w:/@.-]* | _[a-z_]+
     | null|none|nil|undefined|true|false|yes|no|on|off|empty|blank|void|n/?a|tbd|todo|unknown|unset
     | unchanged|string|str|text|int|integer|number|bool|boolean|object|array|bytes|any|optional
     | required|varchar.*|char.*
-    | (?:xxxxx?|aaaa+|abcde?f?g?h?\w*|foo|bar|baz|foobar|test|testing|1234567890|0123456789.*)
+    | (?:xxxxx?|aaaa+|abcdefg?h?\w*|foo|bar|baz|foobar|test|testing|1234567890|0123456789.*)
     ) $"""
 )
+TEMPLATE: Final = re.compile(r"\$\{|\{\{|%\(\w+\)s|\{%")
 LOOK_UP: Final = re.compile(
     r"(?i)environ|getenv|process\.env|import\.meta|secrets?\.|vault[:./]|config[.(\[]|settings\.|getpass|input\("
     r"|params\[|request\.|self\.|this\.|args\.|\$\{|\{\{|%\(|\)s$"
@@ -48,6 +52,8 @@ SPEECH: Final = re.compile(
 DIGIT: Final = re.compile(r"\d")
 LETTER: Final = re.compile(r"[^\W\d_]")
 SYMBOL: Final = re.compile(r"[^\w\s]")
+CAPITALS: Final = re.compile(r"[A-Z]?[a-z]+")
+VOWEL: Final = re.compile(r"(?i)[aeiouy]")
 CODE_DIGITS: Final = re.compile(r"^#?\d{3,12}$")
 SHORTEST: Final = 3
 # Shortest value that a weak name makes a secret.
@@ -71,9 +77,9 @@ def is_secret(value: str, strength: Strength, *, quoted: bool, numeric_ok: bool 
         return False
     if len(value) > LONGEST:
         return strength == Strength.STRONG and not SPEECH.search(value[:LONGEST])
-    if is_stand_in(value) or LOOK_UP.search(value) or PATH.match(value) or URL.match(value):
+    if is_stand_in(value) or TEMPLATE.search(value) or PATH.match(value) or URL.match(value):
         return False
-    if not quoted and _is_code(value):
+    if not quoted and (LOOK_UP.search(value) or _is_code(value)):
         return False
     if strength == Strength.WEAK:
         return _looks_random(value) or (numeric_ok and bool(CODE_DIGITS.match(value)))
@@ -82,7 +88,7 @@ def is_secret(value: str, strength: Strength, *, quoted: bool, numeric_ok: bool 
     if quoted:
         return True
     if IDENTIFIER.match(value):
-        return bool(DIGIT.search(value))
+        return bool(DIGIT.search(value)) or _is_jumble(value)
     return bool(DIGIT.search(value) or len(value) >= 6)
 
 
@@ -94,6 +100,15 @@ def _is_code(value: str) -> bool:
     if not IDENTIFIER.match(value):
         return False
     return "(" in value or "[" in value or ("." in value and not value[-1].isdigit())
+
+
+def _is_jumble(value: str) -> bool:
+    """Whether letters alone look random: cut at capitals, they make no words."""
+    if len(value) < WEAK_SHORTEST or not value.isalpha():
+        return False
+    words = [word for word in CAPITALS.findall(value) if len(word) > 2 and VOWEL.search(word)]
+    mixed = not value.islower() and not value.isupper()
+    return mixed and 2 * sum(map(len, words)) < len(value)
 
 
 def _looks_random(value: str) -> bool:
