@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from transcripts.endings import ticket_keys
-from transcripts.record import InputChange, Message, RunRecord
+from transcripts.record import InputChange, Message, Round, RunRecord
 
 INSTRUCTIONS = frozenset({"system", "developer"})
 # Messages of an input that are searched for the ticket's text, when the ticket's own message is
@@ -38,49 +38,96 @@ def read_context(run: RunRecord) -> Iterator[ContextChange]:
 
     Costs what changed in each round, not what each round read.
     """
-    watched = {key: _folded(run, key) for key in ticket_keys(run)}
-    present: dict[str, int] = {}
-    asides: dict[str, tuple[str, ...]] = {}
-    changes: list[ContextChange] = []
-    lost_at: dict[str, int] = {}
-    tokens: int | None = None
+    watch = _Watch(run)
     for round_ in run.rounds:
-        if round_.input is None:
-            continue
-        dropped, added, kept = _apply(present, round_.input)
-        for key in [k for k in lost_at if present.get(k) or _held(run, k, watched[k], added)]:
-            place = lost_at.pop(key)
-            if not any(other == place for other in lost_at.values()):
-                changes[place] = replace(changes[place], back_at=round_.number)
-        gone = tuple(key for key in dropped if not present.get(key))
-        tokens_before, tokens = tokens, round_.tokens_in
+        if round_.input is not None:
+            watch.follow(round_, round_.input)
+    yield from watch.changes
+
+
+class _Watch:
+    """Follows one run's inputs.
+
+    `present` counts the messages that are read now. A round that shares nothing with the one before
+    has left a context: `asides` keeps its messages by its first one, `left_at` the change by
+    which it was left, so that a run that comes back to it has lost nothing in between.
+    """
+
+    def __init__(self, run: RunRecord) -> None:
+        self.run = run
+        self.watched = {key: _folded(run, key) for key in ticket_keys(run)}
+        self.present: dict[str, int] = {}
+        self.changes: list[ContextChange] = []
+        self.asides: dict[str, tuple[str, ...]] = {}
+        self.left_at: dict[str, int] = {}
+        self.lost_at: dict[str, int] = {}
+        self.tokens: int | None = None
+
+    def follow(self, round_: Round, change: InputChange) -> None:
+        dropped, added, kept = _apply(self.present, change)
+        self._find_again(round_, added)
+        gone = tuple(key for key in dropped if not self.present.get(key))
+        tokens_before, self.tokens = self.tokens, round_.tokens_in
         if not gone:
-            continue
-        if not kept and _cannot_be_all(tokens_before, tokens):
+            return
+        comes_back = bool(added) and added[0] in self.asides
+        if not kept and not comes_back and _cannot_be_all(tokens_before, round_.tokens_in):
             for key in dropped:
-                present[key] = present.get(key, 0) + 1
-            continue
-        fresh = not kept and _brings_instructions(run, round_.input)
-        if fresh:
-            # Another agent's context; what its own last round read is what it is held against.
-            asides[dropped[0]] = tuple(dropped)
-            earlier = asides.pop(added[0], ())
-            gone = tuple(key for key in earlier if not present.get(key))
-            if earlier and not gone:
-                continue
-            fresh = not earlier
-        lost = (
-            []
-            if fresh
-            else [
-                key
-                for key in watched
-                if key in gone and not _still_held(run, key, watched[key], present, added)
-            ]
+                self.present[key] = self.present.get(key, 0) + 1
+            return
+        fresh = False
+        if not kept and added:
+            earlier = self._change_context(dropped, added)
+            if earlier is not None:
+                gone = tuple(key for key in earlier if not self.present.get(key))
+                if not gone:
+                    return
+            else:
+                fresh = self._role_of(added[0]) in INSTRUCTIONS
+        lost = () if fresh else self._lost(gone, change, added)
+        self.lost_at.update({key: len(self.changes) for key in lost})
+        self.changes.append(ContextChange(round_.number, gone, lost, fresh))
+
+    def _find_again(self, round_: Round, added: list[str]) -> None:
+        for key in list(self.lost_at):
+            if self.present.get(key) or _held(self.run, key, self.watched[key], added):
+                at = self.lost_at.pop(key)
+                if at not in self.lost_at.values():
+                    self.changes[at] = replace(self.changes[at], back_at=round_.number)
+
+    def _change_context(self, dropped: list[str], added: list[str]) -> tuple[str, ...] | None:
+        """Leave a context for another; what the other one read last, where the run was in it
+        before.
+        """
+        self.asides[dropped[0]] = tuple(dropped)
+        self.left_at.setdefault(dropped[0], len(self.changes))
+        earlier = self.asides.pop(added[0], None)
+        if earlier is not None:
+            for at in range(self.left_at.pop(added[0], len(self.changes)), len(self.changes)):
+                self.changes[at] = replace(self.changes[at], lost=(), fresh=True, back_at=None)
+        return earlier
+
+    def _lost(
+        self, gone: tuple[str, ...], change: InputChange, added: list[str]
+    ) -> tuple[str, ...]:
+        head = change.added[0] if change.added else None
+        # Instructions in the place of instructions: another agent of the same run has taken over.
+        taken_over = (
+            head is not None
+            and (change.whole or head.at == 0)
+            and self._role_of(head.key) in INSTRUCTIONS
         )
-        lost_at.update({key: len(changes) for key in lost})
-        changes.append(ContextChange(round_.number, gone, tuple(lost), fresh))
-    yield from changes
+        return tuple(
+            key
+            for key in self.watched
+            if key in gone
+            and not (taken_over and self._role_of(key) in INSTRUCTIONS)
+            and not _still_held(self.run, key, self.watched[key], self.present, added)
+        )
+
+    def _role_of(self, key: str) -> str:
+        message = self.run.message_by_key.get(key)
+        return message.role if message is not None else ""
 
 
 def _cannot_be_all(before: int | None, now: int | None) -> bool:
@@ -99,11 +146,15 @@ def _apply(present: dict[str, int], change: InputChange) -> tuple[list[str], lis
     """
     added = [placed.key for placed in change.added]
     if change.whole:
-        before = {key for key, times in present.items() if times}
+        before = list(present)
         present.clear()
         for key in added:
             present[key] = present.get(key, 0) + 1
-        return [key for key in before if key not in present], added, len(before & present.keys())
+        return (
+            [key for key in before if key not in present],
+            added,
+            len(set(before) & present.keys()),
+        )
     dropped = []
     for placed in change.dropped:
         if present.get(placed.key):
@@ -115,11 +166,6 @@ def _apply(present: dict[str, int], change: InputChange) -> tuple[list[str], lis
     for key in added:
         present[key] = present.get(key, 0) + 1
     return dropped, added, kept
-
-
-def _brings_instructions(run: RunRecord, change: InputChange) -> bool:
-    first = next((run.message_by_key.get(placed.key) for placed in change.added), None)
-    return first is not None and first.role in INSTRUCTIONS
 
 
 def _still_held(
@@ -142,9 +188,7 @@ def _held(run: RunRecord, key: str, text: str, holders: list[str]) -> bool:
         if other is None or holder == key:
             continue
         folded = _folded(run, holder)
-        if text in folded or (
-            instructions and other.role in INSTRUCTIONS and _is_rewrite(text, folded)
-        ):
+        if text in folded or (instructions and _is_rewrite(text, folded)):
             return True
     return False
 

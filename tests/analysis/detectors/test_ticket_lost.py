@@ -19,6 +19,7 @@ TEXTS = {
     ),
     "poor": ("user", "So far the log was read."),
     "goal2": ("system", "You are the helpdesk agent. Solve the ticket. Today is Monday."),
+    "as_user": ("user", "You are the helpdesk agent. Solve the ticket. Answer in English."),
     "helper": ("system", "Read the log and report."),
     "order": ("user", "Read page 2 of the log."),
 }
@@ -37,6 +38,11 @@ def run_of(*inputs: list[str], **fields: object) -> RunRecord:
         pytest.param(run_of(HEAD, ["goal", "summary"]), id="a summary holds it word for word"),
         pytest.param(run_of(HEAD, ["goal2", "ticket", "a1"]), id="the goal is sent anew"),
         pytest.param(run_of(HEAD, ["helper", "order"], [*HEAD, "a1"]), id="a sub-agent in between"),
+        pytest.param(
+            run_of(HEAD, ["order"], ["poor"], [*HEAD, "a1"]), id="requests of their own in between"
+        ),
+        pytest.param(run_of(HEAD, ["helper", "ticket", "a1"]), id="another agent takes over"),
+        pytest.param(run_of(HEAD, ["as_user", "ticket", "a1"]), id="the goal is sent by a person"),
     ],
 )
 def test_stays_silent(run: RunRecord) -> None:
@@ -77,3 +83,12 @@ def test_a_log_that_holds_only_what_is_new_loses_nothing() -> None:
 
     assert rounds("ticket_lost", replace(run, rounds=counted)) == []
     assert rounds("ticket_lost", replace(run, rounds=fewer)) == [2]
+
+
+def test_a_run_that_comes_back_with_more_to_read_has_lost_nothing() -> None:
+    run = run_of(HEAD, ["order"], [*HEAD, "a1"])
+    counted = tuple(
+        replace(r, tokens_in=n) for r, n in zip(run.rounds, (700, 90, 800), strict=True)
+    )
+
+    assert rounds("ticket_lost", replace(run, rounds=counted)) == []
