@@ -6,6 +6,8 @@ import itertools
 import json
 from typing import Any
 
+from django.db import transaction
+
 from transcripts.choices import KeyScope, Role
 from transcripts.importers import read_runs
 from transcripts.models import ApiKey, Membership, Project, Run, User
@@ -72,8 +74,7 @@ def a_record(run_id: str = "", **fields: Any) -> RunRecord:
 
 
 def a_stored_run(project: Project | None = None, *, live: bool = False, **fields: Any) -> Run:
-    """A run in the database, as `run_store` leaves it. Needs a transaction, as in a test with
-    `db`.
-    """
+    """A run in the database, as `run_store` leaves it."""
     record = a_record(**fields)
-    return run_store(project=project or a_project(), fragment=record, live=live).run
+    with transaction.atomic():
+        return run_store(project=project or a_project(), fragment=record, live=live).run
