@@ -116,7 +116,7 @@ def _assigned(text: str, folded: bytes, budget: Budget, options: Options) -> Ite
             before = BEFORE.search(text, max(0, name_start - 40), name_start)
             if before:
                 name = f"{before.group(1) or ''} {before.group(2)} {name}"
-                strength = max(strength, names.strength(name))
+                strength = max(strength, options.strength(name))
         if strength == Strength.NONE:
             continue
         if name == "PASS" and found.group(2) == b":":
@@ -140,7 +140,9 @@ def _assigned(text: str, folded: bytes, budget: Budget, options: Options) -> Ite
 def _beside_user(text: str, name_start: int, start: int, end: int) -> bool:
     """Whether a line `Password: word` follows a line `User: name`: then the word is no speech."""
     return bool(
-        USER_LINE.search(text, max(0, name_start - 160), name_start) and LINE_END.match(text, end)
+        text[start:end].isalnum()
+        and LINE_END.match(text, end)
+        and USER_LINE.search(text, max(0, name_start - 160), name_start)
     )
 
 
