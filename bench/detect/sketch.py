@@ -274,7 +274,7 @@ class _Writer:
     def _label(self, step: StepSketch) -> str | None:
         if step.stop_raw is not None:
             return step.stop_raw
-        if not self.sketch.logs_labels:
+        if not self.sketch.logs_labels or plain_stop(step) is Stop.ERROR:
             return None
         tables = {
             Stop.WANTS_TOOL: TOOL_LABELS,
