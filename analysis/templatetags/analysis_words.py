@@ -36,6 +36,8 @@ def finding_tone(finding: Finding, odd_round: int | None) -> str:
     """The colour class of a finding, by what it says: repeats, what was lost or not kept,
     faults.
     """
+    if finding.recovered_at:
+        return "warn"
     if finding.odd and finding.round == odd_round:
         return "bad"
     return words.finding_tone(finding.detector, finding.severity)
