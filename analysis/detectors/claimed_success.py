@@ -2,18 +2,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import re2
-
 from analysis.choices import Severity
 from analysis.detectors.base import Draft, Place, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import CallReading, Reading
 from analysis.detectors.reading.failure_words import NO_SUCH_TOOL
+from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.tools import Effect
 from analysis.detectors.reading.words import quoted, word_set
 from transcripts.record import Stop
 
-_CLAIMS = re2.compile(
+_CLAIMS = Pattern(
     r"(?i)\b(?:done|completed?|success(?:ful(?:ly)?)?|all set|fixed|resolved|finished"
     r"|taken care of|ready|sorted|"
     r"(?:has|have|is|are|was|were|been|i|i've|we|we've"
@@ -39,7 +38,7 @@ _CLAIMS = re2.compile(
     r"готово|выполнен|сделано|изменен|处理完毕|已(?:经)?(?:完成|处理|更改|生效|修改|更新)|完成|完了|変更しました|しました|완료"
     r"|했습니다|हो गया|تم "
 )
-_ADMITS = re2.compile(
+_ADMITS = Pattern(
     r"(?i)\b(?:unable|unfortunately|sorry|apologi[sz]e|fail\w*|error|denied|cannot|(?:could"
     r"|can|did|was|were|has|have|is|do|"
     r"does)(?: ?not|n['\x{2019}]t)|not (?:been )?(?:able|possible|completed|done|successful)"

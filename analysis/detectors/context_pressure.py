@@ -2,18 +2,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import re2
-
 from analysis.choices import Severity
 from analysis.detectors.base import Draft, Place, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import Reading
+from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.words import quoted
 
 # Of the window. What is above leaves too little room for a reply with a tool request in it.
 PRESSURE = 0.8
 
-_TOO_LONG = re2.compile(
+_TOO_LONG = Pattern(
     r"(?i)context[ _]?(?:length|window|size)|maximum (?:context|input|prompt)|(?:prompt|input"
     r"|request) (?:is )?"
     r"too (?:long|large)|too many (?:input )?tokens"

@@ -6,9 +6,10 @@ from typing import Any
 from analysis.choices import Severity
 from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
-from analysis.detectors.reading import CallReading, Reading, encodable
+from analysis.detectors.reading import CallReading, Reading
 from analysis.detectors.reading.episodes import places
 from analysis.detectors.reading.failure_words import NO_HITS
+from analysis.detectors.reading.patterns import encodable
 from analysis.detectors.reading.tools import Effect
 from analysis.detectors.reading.words import count, span
 

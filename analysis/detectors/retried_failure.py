@@ -2,19 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import re2
-
 from analysis.choices import Severity
 from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import CallReading, Reading
 from analysis.detectors.reading.episodes import places
+from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.words import ordinal, quoted, rounds
 
 MIN_FAILURES = 3
 
 # Words of an error that tell the caller what to do next.
-_NEXT_STEP = re2.compile(
+_NEXT_STEP = Pattern(
     r"(?i)\b(?:try|use|please|instead|should|must|valid (?:values|options)|expected|allowed"
     r"|available|did you mean|"
     r"one of|see|contact|retry (?:after|in)|required|provide|call \w+|check|search|ask|hand)\b"

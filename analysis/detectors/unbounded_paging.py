@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import re2
-
 from analysis.choices import Severity
 from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
-from analysis.detectors.reading import CallReading, Reading, encodable
+from analysis.detectors.reading import CallReading, Reading
 from analysis.detectors.reading.episodes import places
 from analysis.detectors.reading.keys import canonical_json
+from analysis.detectors.reading.patterns import Pattern, encodable
 from analysis.detectors.reading.words import count, word_set
 
 # Calls. The first ten pages of anything are read by people too.
@@ -96,7 +95,7 @@ _ENDS = word_set(
 
 
 # How an answer says that there are no more pages.
-_END = re2.compile(
+_END = Pattern(
     r"(?i)[\"']?(?:has_?more|has_?next|hasnextpage|more)[\"']?\s*[:=]\s*(?:false|no\b|0)|"
     r"[\"']?(?:next|next_?(?:page|cursor|token|page_?token|offset))[\"']?\s*[:=]\s*(?:null"
     r"|none|\"\"|'')|"

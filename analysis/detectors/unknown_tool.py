@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from analysis.choices import Severity
 from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
-from analysis.detectors.reading import CallReading, Reading, encodable
+from analysis.detectors.reading import CallReading, Reading
 from analysis.detectors.reading.episodes import and_again, episodes, places, until
 from analysis.detectors.reading.failure_words import NO_SUCH_TOOL
+from analysis.detectors.reading.patterns import encodable
 from analysis.detectors.reading.words import count, excerpt, quoted
 
 # Characters. A longer answer is a document, whatever it says of tools.

@@ -14,6 +14,7 @@ from analysis.detectors.base import Place
 from analysis.detectors.limits import DEFAULT, Limits, named
 from analysis.detectors.reading import emptiness, failures, keys
 from analysis.detectors.reading.context import ContextChange, read_context
+from analysis.detectors.reading.patterns import encodable
 from analysis.detectors.reading.tools import Effect, ToolNature, nature_of
 from analysis.detectors.reading.values import is_path, values_of
 from transcripts.record import ENDED_BY_ITSELF, Call, Ending, Placed, Round, RunRecord
@@ -290,16 +291,3 @@ def flagged_error(call: Call) -> str:
     from analysis.detectors.reading.words import excerpt
 
     return excerpt(call.result or "") or "no error text"
-
-
-def encodable(text: str) -> str:
-    """`text` with lone surrogates replaced: patterns read UTF-8."""
-    # Masked text is a subclass that not all readers take.
-    text = str(text)
-    if text.isascii():
-        return text
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode("utf-8")
-    return text

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import re2
-
 from analysis.detectors.reading import CallReading, Reading
 from analysis.detectors.reading.keys import parse_json
+from analysis.detectors.reading.patterns import Pattern
 
 if TYPE_CHECKING:
     from analysis.detectors.reading.schema import SchemaCheck
@@ -26,7 +25,7 @@ _A_VALUE = (
     r"|path|code|"
     r"account|date|phone|uuid|ref|reference|identifier|query|text)"
 )
-_PLACEHOLDER = re2.compile(
+_PLACEHOLDER = Pattern(
     r"(?i)^\s*(?:"
     r"<<?\s*(?:your|my|the|insert|enter|actual"
     r"|real)?[ _-]?[a-z][a-z0-9]*(?:[ _'.-][a-z0-9]+){0,6}\s*>>?|"
@@ -53,7 +52,7 @@ _PLACEHOLDER = re2.compile(
     r")\s*$"
 )
 # Names that need one of these to be a placeholder: `<title>` may be a tag that is searched for.
-_NAMES_A_VALUE = re2.compile(
+_NAMES_A_VALUE = Pattern(
     r"(?i)id\b|_|key|token|name|email|number|value|here|date|path|url|code|your|insert|enter"
     r"|actual|account|password"
 )

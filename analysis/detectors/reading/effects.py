@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import re2
-
-from analysis.detectors.reading import CallReading, encodable
+from analysis.detectors.reading import CallReading
+from analysis.detectors.reading.patterns import Pattern, encodable
 from analysis.detectors.reading.relation import about_the_same, fields_of, is_read
 from analysis.detectors.reading.tools import Effect
 
@@ -22,7 +21,7 @@ _STATUS = (
 )
 # What a read says of a thing that a change by this verb cannot have reached.
 _OPPOSITES = {
-    verb: re2.compile(
+    verb: Pattern(
         rf"{_STATUS}(?:{words})\b|(?i:[\"']?\b(?:{fields})[\"']?\s*[:=]\s*[\"']?(?:false|no"
         rf"|never|0)\b)"
     )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import re2
-
 from analysis.detectors.reading import failure_words as words
+from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.tools import Effect, ToolNature
 from analysis.detectors.reading.words import excerpt, word_set
 
@@ -184,7 +183,7 @@ def _is_http_error(value: Any) -> bool:
     return isinstance(value, str) and len(value) < 60 and _HTTP_VALUE.search(value) is not None
 
 
-_HTTP_VALUE = re2.compile(r"(?i)^\s*(?:http(?:/[\d.]+)?\s*)?[45]\d\d\b")
+_HTTP_VALUE = Pattern(r"(?i)^\s*(?:http(?:/[\d.]+)?\s*)?[45]\d\d\b")
 
 
 def _is_bad_status(value: Any) -> bool:

@@ -6,21 +6,8 @@ All patterns are re2: they meet hostile text, and run in linear time.
 # ruff: noqa: E501, RUF001 - patterns read best by the line, and in their own scripts
 from __future__ import annotations
 
-from typing import Any
-
-import re2
-
+from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.words import word_set
-
-_OPTIONS = re2.Options()
-_OPTIONS.log_errors = False
-# Bytes. A pattern that needs more falls back to a slower way of matching.
-_OPTIONS.max_mem = 64 << 20
-
-
-def compiled(pattern: str) -> Any:
-    return re2.compile(pattern, _OPTIONS)
-
 
 _STATUS = (
     r"(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not allowed|"
@@ -31,7 +18,7 @@ _STATUS = (
 )
 
 # A text that begins like this is a failure, whatever tool it comes from.
-HEAD = compiled(
+HEAD = Pattern(
     r"(?i)^[\s\"'`*#>\[({<|~✗❌⚠️⛔🚫-]{0,12}"
     # "[tool] ", "get_user: " before the words themselves
     r"(?:\[[\w .:/-]{1,40}\]\s*|[\w./-]{1,40}:\s+)?"
@@ -58,7 +45,7 @@ HEAD = compiled(
 )
 
 # The heads that a document does not have: no number, no heading, no name before them.
-STRICT_HEAD = compiled(
+STRICT_HEAD = Pattern(
     r"(?i)^[\s\"'`*❌⛔🚫-]{0,6}(?:(?:tool |api |http |server |internal |runtime |request |fatal |unexpected )?(?:error|exception|failure)"
     r"[*_`\"']{0,3}(?:\s*[:：!]\s|\s*[:：!]?\s*$|\s+(?:executing|calling|fetching|reading|opening|loading|retrieving|connecting|parsing|"
     r"while|occurred)\b)|(?:uncaught (?:\(in promise\) )?)?(?-i:[A-Za-z_][\w.]{0,60}(?:Error|Exception|Timeout|Refused|Denied|Fault|Violation|Failure|NotFound|Unavailable|Exceeded|Forbidden|Unauthorized|Aborted|Conflict)): |traceback \(most recent call last\)|"
@@ -72,19 +59,19 @@ STRICT_HEAD = compiled(
 )
 
 # A warning is followed by what was warned about, and the work goes on.
-WARNING_HEAD = compiled(
+WARNING_HEAD = Pattern(
     r"(?i)^\W{0,6}(?:warn(?:ing)?|note|notice|info|hint|deprecat\w*|debug)\b\s*[:\]]"
 )
 
 # A text that begins like this tells of a success: words of failure that follow are part of a story.
-GOOD_HEAD = compiled(
+GOOD_HEAD = Pattern(
     r"(?i)^[\s\"'`*✓✔✅🎉\[-]{0,6}(?:success(?:ful(?:ly)?)?|ok\b|okay|done\b|completed?\b|created|updated|changed|modified|moved|written|wrote|stored|"
     r"sent\b|saved|deleted|removed|added|applied|booked|cancell?ed|scheduled|resolved|fixed|found \d|"
     r"no (?:errors?|issues|problems|failures)|0 (?:errors?|failures)|all (?:tests|checks) pass|passed)"
 )
 
 # What a short answer of failure says, wherever in it.
-OUTCOME = compiled(
+OUTCOME = Pattern(
     r"(?i)\b(?:"
     r"(?:permission|access|authori[sz]ation|request|login|authentication|operation|action|change|update|write|command|query|"
     r"transaction|payment|order|booking|upload|message)(?: (?:is|was|were|has been|got))? "
@@ -132,7 +119,7 @@ OUTCOME = compiled(
 )
 
 # What a tool for changes says when it did not; from a tool that reads, it may be the answer.
-OUTCOME_OF_A_CHANGE = compiled(
+OUTCOME_OF_A_CHANGE = Pattern(
     r"(?i)\b(?:(?:is|are) (?:a )?required|must (?:be|have|contain|match|not)|cannot\b|can't\b|(?:please )?(?:try|retry) again|"
     r"(?:could|can|would|was|were|is|are|did|does|do|has|have) ?(?:not|n['\x{2019}]t) (?:be |been )?(?:book|cancel|start|stop|assign|deliver)\w*|"
     r"already (?:exists?|taken|booked|closed|in use)|not enough|insufficient|"
@@ -140,7 +127,7 @@ OUTCOME_OF_A_CHANGE = compiled(
 )
 
 # The same, in other languages. No word boundaries: many of these write without spaces.
-OUTCOME_ABROAD = compiled(
+OUTCOME_ABROAD = Pattern(
     r"(?i)(?:"
     # German
     r"zugriff (?:wurde )?(?:verweigert|abgelehnt)|keine berechtigung|nicht berechtigt|nicht gefunden|existiert nicht|"
@@ -181,7 +168,7 @@ OUTCOME_ABROAD = compiled(
 )
 
 # Words of no result, which answer the question: a search without a hit is no failure.
-NO_HITS = compiled(
+NO_HITS = Pattern(
     r"(?i)\b(?:no|0|zero|nothing|none)\b(?: \w+){0,4} (?:found|matched|match|matches|matching|results?|available|for)\b|"
     r"\bno (?:\w+ ){0,3}(?:results?|matches|hits|records?|rows|items|entries|articles?|documents?|tickets?|"
     r"messages?|events?|orders?|flights?|files? (?:found|matched))\b|"
@@ -200,7 +187,7 @@ NO_HITS = compiled(
 )
 
 # Errors that are counted or denied, not told of.
-NEGATED = compiled(
+NEGATED = Pattern(
     r"(?i)\b(?:no|none of|not a single|not one|without|zero|0|never|nothing|neither|nobody|free of)(?: \w+){0,3} (?:fail\w*|errors?|denied|"
     r"denials|refused|rejected|rejections|timed out|time-?outs?|exceptions?|crash\w*|faults?|incidents?|invalid|expired|blocked|unavailable|"
     r"unreachable|outages?|alarms?|alerts?|violations?|warnings?|problems?|conflicts?)\b|\b(?:error|fault|failure|trouble|incident)[- ]free\b|"
@@ -212,7 +199,7 @@ NEGATED = compiled(
 )
 
 # The same, in other languages.
-NEGATED_ABROAD = compiled(
+NEGATED_ABROAD = Pattern(
     r"(?i)"
     r"\b(?:kein\w*|ohne|aucune?|sans|sin|ning[uú]n\w*|sem|nenhuma?|senza|nessun\w*|geen|zonder|ingen|inga|uden|utan|uten|brak|bez|žádn\w+|hiçbir|tanpa|"
     r"tidak ada|không có|nincs)(?: \S+){0,3} (?:fehl\w*|stör\w*|problem\w*|zwischenf\S*|erreur\w*|échecs?|incident\w*|error\w*|fallos?|falhas?|"
@@ -227,7 +214,7 @@ NEGATED_ABROAD = compiled(
 )
 
 # Someone's own words: a ticket, a mail or an article tells of failures without being one.
-STORY = compiled(
+STORY = Pattern(
     r"(?i)\b(?:i|i'm|i've|my|me|we|our|us|hi|hello|dear|regards|thanks|users?|customers?|clients?|"
     r"employees?|colleagues?) (?:\w+ ){0,2}(?:can|cannot|can't|could|couldn't|am|are|is|was|have|has|had|see|sees|get|gets|got|"
     r"report|reports|reported|say|says|said|try|tried|need|needs|when|after|since|vpn|laptop|printer|password|account)\b|"
@@ -236,7 +223,7 @@ STORY = compiled(
 )
 
 # The whole title or heading of a page that a server sends in place of what was asked for.
-ERROR_TITLE = compiled(
+ERROR_TITLE = Pattern(
     r"(?i)^\W{0,4}(?:(?:http|error|status|code|apache tomcat[^|-]{0,20}[|-]|oops|sorry)[\s:!,.-]{0,4}){0,3}(?:"
     r"[45]\d\d\b[\s:|,.-]*(?:"
     + _STATUS
@@ -253,37 +240,37 @@ ERROR_TITLE = compiled(
     r")\W{0,4}$"
 )
 # XML whose outermost element is a failure.
-ERROR_ELEMENT = compiled(
+ERROR_ELEMENT = Pattern(
     r"(?i)^\s*(?:<\?xml[^>]{0,80}>\s*)?<(?:\w+:)?(?:\w{0,20}error|\w{0,20}errors|fault|exception|failure)(?:response)?\b"
 )
-PAGE_TITLE = compiled(r"(?i)<(?:title|h1|h2)\b[^>]{0,200}>([^<]{1,160})<")
+PAGE_TITLE = Pattern(r"(?i)<(?:title|h1|h2)\b[^>]{0,200}>([^<]{1,160})<")
 
 # Source code and logs, which quote failures.
-CODE = compiled(
+CODE = Pattern(
     r"(?m)^\s*(?:def |class |import |from \w+ import|return\b|raise |try:|except\b|throw |catch\s*\(|function\b|const |let |var |"
     r"public |private |#include|package |func |fn |if \(|if .*:\s*$|\}|<\?php|SELECT |\d+[:|]\s)|;\s*$|=> ?\{|\) ?\{"
 )
-LOG_LINE = compiled(
+LOG_LINE = Pattern(
     r"(?m)^\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d|\d{10}\b)|"
     r"^\W{0,2}(?:DEBUG|INFO|WARN(?:ING)?|TRACE|NOTICE)\b"
 )
 
 # A line that begins like this, in the output of a program.
-ERROR_LINE = compiled(
+ERROR_LINE = Pattern(
     r"(?m)^\s*(?:(?:[A-Z]\w*\.)*[A-Z]\w*(?:Error|Exception): |Error: |ERROR: |error: |FATAL|fatal: |"
     r"npm (?:ERR!|error)|(?:ba|z|da)?sh: .*(?:command not found|not found|No such file|Permission denied|[Ss]yntax error)|"
     r"(?:\S{1,80}: ){1,3}(?:cannot |can't |command not found|No such file or directory|Permission denied|"
     r"not found|fatal error: ))"
 )
 # The last line of a build, or of any command run by one, that gave up.
-MAKE_STOPPED = compiled(
+MAKE_STOPPED = Pattern(
     r"(?m)^\s*(?:\S{0,60}: )?(?:g?make(?:\[\d+\])?: \*\*\*|error: |fatal: |FAILED$|npm ERR!)[^\n]*\s*$"
 )
-EXIT_CODE = compiled(
+EXIT_CODE = Pattern(
     r"(?i)\b(?:exit(?:ed)?(?: with)?(?: status| code|code| with code)?|returncode|return code|exit_code|exitcode)"
     r"[ :=(\"']{1,4}(?:code |status )?(-?\d{1,6})\b"
 )
-TRACEBACK = compiled(r"Traceback \(most recent call last\)")
+TRACEBACK = Pattern(r"Traceback \(most recent call last\)")
 
 # Values of a status field that say it went wrong; and those that only a call's own status may have.
 BAD_STATUS = word_set(
@@ -322,7 +309,7 @@ NOT_AN_ERROR = frozenset(
 )
 
 # How an agent tells a person that something did not work.
-TELLS = compiled(
+TELLS = Pattern(
     r"(?i)\b(?:sorry|apolog\w+|unfortunately|unable|(?:can|could|did|does|was|were|is|are|do|has|have)(?: ?not|n[’']t)|cannot|"
     r"fail\w*|errors?|issues?|problems?|denied|invalid|incorrect|wrong|missing|not found|no (?:\w+ ){0,3}(?:found|match\w*|"
     r"records?|results?|available)|there (?:are|is|were|was) no|nothing|empty|unavailable|double[- ]check|verify|"
@@ -332,7 +319,7 @@ TELLS = compiled(
 )
 
 # A refusal that names the tool itself: it looks like "no … available", and is none of the empty searches.
-NO_SUCH_TOOL = compiled(
+NO_SUCH_TOOL = Pattern(
     r"(?i)(?:-3260[12]\b.{0,80}\b(?:tool|method)|\b(?:unknown|no such|nonexistent|non-existent|undefined|"
     r"unrecogni[sz]ed|invalid|unsupported) (?:tool|function)\b|\b(?:tool|function)[^.\n]{0,80}?(?:(?:was |is )?not (?:found|available|"
     r"registered|defined|known|recogni[sz]ed|offered|a valid)|does ?(?:not|n't) exist|unknown)|\bno (?:tool|function) (?:called|named|with|by)|"

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import re2
-
 from analysis.detectors.reading import failure_words as words
 from analysis.detectors.reading.failure_fields import (
     DOCUMENT_FIELDS,
@@ -21,6 +19,7 @@ from analysis.detectors.reading.failure_fields import (
     told_failures,
 )
 from analysis.detectors.reading.keys import parse_json
+from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.tools import Effect, ToolNature
 from analysis.detectors.reading.words import excerpt, word_set
 
@@ -40,7 +39,7 @@ MAX_FIELDS = 200
 # Longer texts are not parsed again as JSON within JSON.
 MAX_INNER_JSON = 200_000
 
-_PAIR = re2.compile(
+_PAIR = Pattern(
     r"['\"](\w{1,40})['\"]\s*:\s*(?:'([^']{0,400})'|\"((?:[^\"\\]|\\.){0,400})\"|(\w{1,20}))"
 )
 _VALUES = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
@@ -128,7 +127,7 @@ def _in_object(
     return None
 
 
-_FIELD_FAILURE = re2.compile(
+_FIELD_FAILURE = Pattern(
     r"(?i)^\s*(?:(?:http(?:/[\d.]+)?\s*)?[45]\d\d\b[\s:,-]*(?:bad request|unauthori[sz]ed"
     r"|forbidden|not found|"
     r"method|conflict|too many|internal|bad gateway|service|gateway|error|client|server|$)|"
@@ -154,7 +153,7 @@ def _in_text(text: str, nature: ToolNature) -> str | None:
         return _in_markup(text, nature)
     if head[0] in "{[" and _PAIR.search(head) is not None:
         return _in_broken_json(text)
-    if _is_denied(head) and len(text) > SHORT_FOR_DOCUMENTS:
+    if len(text) > SHORT_FOR_DOCUMENTS and _is_denied(head):
         return None
     if _is_failure_head(head, text, nature):
         return excerpt(text)
@@ -188,14 +187,14 @@ def _is_denied(text: str) -> bool:
 
 
 def _in_short_text(text: str, nature: ToolNature) -> str | None:
-    if words.NO_SUCH_TOOL.search(text) is not None and not nature.document:
+    if not nature.document and words.NO_SUCH_TOOL.search(text) is not None:
         return excerpt(text)
-    if words.GOOD_HEAD.search(text) is not None:
-        return None
     patterns = [words.OUTCOME, words.OUTCOME_ABROAD]
     if nature.effect == Effect.CHANGES:
         patterns.append(words.OUTCOME_OF_A_CHANGE)
     if all(pattern.search(text) is None for pattern in patterns):
+        return None
+    if words.GOOD_HEAD.search(text) is not None:
         return None
     if _is_denied(text) or words.NO_HITS.search(text) is not None:
         return None
@@ -220,7 +219,7 @@ def _weight(text: str) -> int:
     return len(text) + 2 * sum(character >= "\u2e80" for character in text)
 
 
-_FIELDS = re2.compile(r"(?:[^:\n]{1,40}: [^:\n]{1,200}[,;\n]){2,}|(?:[^,\n]{1,60}, ){3,}")
+_FIELDS = Pattern(r"(?:[^:\n]{1,40}: [^:\n]{1,200}[,;\n]){2,}|(?:[^,\n]{1,60}, ){3,}")
 
 
 def _reads_as_outcome(text: str) -> bool:
@@ -276,7 +275,7 @@ def _in_markup(text: str, nature: ToolNature) -> str | None:
     return told or _in_page(text)
 
 
-_LEAF = re2.compile(
+_LEAF = Pattern(
     r"<([A-Za-z][\w:.-]{0,40})(?:\s[^<>]{0,200})?>([^<>]{0,400})</([A-Za-z][\w:.-]{0,40})>"
 )
 _HTML = word_set(
@@ -297,7 +296,7 @@ def _in_page(text: str) -> str | None:
     return excerpt(wrong, 80)
 
 
-_TAG = re2.compile(r"<(?:style|script)\b[^>]*>[^<]*</|<[^>]{0,400}>?")
+_TAG = Pattern(r"<(?:style|script)\b[^>]*>[^<]*</|<[^>]{0,400}>?")
 
 
 def _in_broken_json(text: str) -> str | None:

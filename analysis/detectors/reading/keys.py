@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import msgspec
-import re2
 
+from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.words import word_set
 
 # Argument names whose value the caller makes up anew for each call, so that it says nothing about
@@ -46,7 +46,7 @@ _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[AaPp][Mm])?"
 _ZONE = r"(?:\s?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
 _STAMP = rf"\d{{4}}[-/.]\d{{2}}[-/.]\d{{2}}(?:[T ]{_CLOCK}{_ZONE})?"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
-_VOLATILE = re2.compile(
+_VOLATILE = Pattern(
     rf"(?i:\b(?:request|trace|correlation|span|invocation|response)[ _-]?(?:id|uuid|no|number)?"
     rf"[\"']?\s?[:=#]\s?[\"']?)[\w.:-]+"
     rf"|\b(?:req|trace|rid|inv|resp)[_-][0-9A-Za-z]{{4,}}\b"
@@ -59,8 +59,8 @@ _VOLATILE = re2.compile(
     rf"|^\W?{_STAMP}|^\W?{_CLOCK}{_ZONE}"
     rf"|\b{_UUID}\b"
 )
-_RANDOM = re2.compile(rf"^(?:{_UUID}|[0-9a-fA-F]{{16,64}})$")
-_DIGITS = re2.compile(
+_RANDOM = Pattern(rf"^(?:{_UUID}|[0-9a-fA-F]{{16,64}})$")
+_DIGITS = Pattern(
     r"\d{4}|\d:\d|\d\s?m?s\b|[A-Za-z]{2,}[_ -]?[iI][dD]|(?:req|trace|rid|inv|resp)[_-]"
 )
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import re2
-
 from analysis.detectors.reading import CallReading
 from analysis.detectors.reading.keys import parse_json
+from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.words import word_set
 
 # Characters. A longer answer says something.
 LONGEST_ACKNOWLEDGEMENT = 80
 
-_BARE = re2.compile(
+_BARE = Pattern(
     r"(?i)^[\s\"'`.!✓✔✅👍-]*(?:(?:ok(?:ay)?|success(?:ful(?:ly)?)?|succeeded|done|true|yes|1"
     r"|200|201|204|200 ok|http 200|completed?|"
     r"accepted|acknowledged|ack|processed|executed|updated|saved|sent|applied|finished|fertig"

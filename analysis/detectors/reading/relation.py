@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import re2
-
 from analysis.detectors.reading import CallReading
 from analysis.detectors.reading.keys import parse_json
+from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.tools import Effect
 from analysis.detectors.reading.values import MOST_VALUES
 from analysis.detectors.reading.words import word_set
@@ -34,7 +33,7 @@ def about_the_same(change: CallReading, read: CallReading) -> bool:
     return not SHOWING.isdisjoint(read.nature.words) and not change.paths.isdisjoint(read.paths)
 
 
-_PAIR = re2.compile(
+_PAIR = Pattern(
     r"[\"']?\b([A-Za-z][\w -]{0,30}?)[\"']?\s?[:=]\s?[\"']?([^\"',;:=\n<>{}\[\]|]{1,80})"
 )
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-import re2
-
+from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.words import word_set
 from transcripts.endings import finishes, hands_off
 
@@ -90,8 +89,8 @@ _NO_THINGS = word_set(
     """
 )
 
-_NAMESPACE = re2.compile(r"^(?:mcp__[^_]+(?:_[^_]+)*__|functions?[.:]|tools?[.:/]|default_api[.:])")
-_PIECES = re2.compile(r"[A-Z]+[a-z]*|[a-z]+|\d+|[^\x00-\x7f]+")
+_NAMESPACE = Pattern(r"^(?:mcp__[^_]+(?:_[^_]+)*__|functions?[.:]|tools?[.:/]|default_api[.:])")
+_PIECES = Pattern(r"[A-Z]+[a-z]*|[a-z]+|\d+|[^\x00-\x7f]+")
 
 
 class Effect(StrEnum):
