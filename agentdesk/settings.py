@@ -190,7 +190,12 @@ CELERY_BEAT_SCHEDULE = {
         "task": "agentdesk.tasks.sweep",
         "schedule": AGENTDESK_SWEEP_SECONDS,
         "options": {"expires": 2 * AGENTDESK_SWEEP_SECONDS},
-    }
+    },
+    "learn what is normal": {
+        "task": "agentdesk.tasks.learn",
+        "schedule": 300,
+        "options": {"expires": 300},
+    },
 }
 # Each sweep touches the schedule file, which is what a container's health check looks at.
 CELERY_BEAT_SYNC_EVERY = 1

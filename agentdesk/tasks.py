@@ -12,18 +12,23 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from agentdesk.pipeline import delivery_process
+from analysis.jobs import job_advance, jobs_left
+from analysis.learning import baselines_refresh
 from analysis.services import stale_run_analyse, stale_runs
-from transcripts.queueing import enqueue
+from transcripts.queueing import DELIVER, RUN_ANALYSE, enqueue
 from transcripts.services.deliveries import deliveries_left
 
 logger = logging.getLogger(__name__)
 
 RETRIED = (OperationalError, InterfaceError)
-DELIVER = "agentdesk.tasks.deliver"
-RUN_ANALYSE = "agentdesk.tasks.run_analyse"
+JOB_RUN = "agentdesk.tasks.job_run"
 # What is still there at the second sweep after it was queued, the queue has lost, or is behind
 # with.
 SWEEPS_WAITED = 2
+# A job hands its worker back after so long, so that deliveries need not wait for its end.
+JOB_SLICE_SECONDS = 10
+# A job that no worker has been at for so long has lost its place in the queue.
+JOB_IDLE = timedelta(seconds=20)
 # A live run's pending pass that the queue lost is made up for after so long.
 STALE_AFTER = timedelta(seconds=10)
 
@@ -42,6 +47,19 @@ def run_analyse(run_pk: int) -> bool:
     return stale_run_analyse(run_pk=run_pk)
 
 
+@shared_task(autoretry_for=RETRIED, retry_backoff=1, retry_backoff_max=30, max_retries=5)
+def job_run(job_pk: int) -> None:
+    """Go on with a job for a while, and queue it again. Safe to run twice."""
+    if job_advance(job_pk=job_pk, seconds=JOB_SLICE_SECONDS):
+        enqueue(JOB_RUN, job_pk)
+
+
+@shared_task(ignore_result=True)
+def learn() -> int:
+    """Learn what is normal for agents with new finished runs. Safe to run twice."""
+    return baselines_refresh()
+
+
 @shared_task(ignore_result=True)
 def sweep() -> int:
     """Put on the queue what was left behind; returns how much. Safe to run twice."""
@@ -52,6 +70,9 @@ def sweep() -> int:
         enqueue(DELIVER, delivery_id)
     for run_pk in stale:
         enqueue(RUN_ANALYSE, run_pk)
+    jobs = jobs_left(older_than=JOB_IDLE)
+    for job_pk in jobs:
+        enqueue(JOB_RUN, job_pk)
     if left:
         logger.info("swept %d deliveries", len(left))
-    return len(left) + len(stale)
+    return len(left) + len(stale) + len(jobs)

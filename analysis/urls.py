@@ -2,9 +2,13 @@
 
 from django.urls import path
 
+from analysis.views.detectors import detector_detail, detector_list
+from analysis.views.jobs import job_detail, job_stop, runs_read_again
+from analysis.views.limits import limits, limits_file
 from analysis.views.run_detail import run_changes, run_detail, run_findings, run_live, run_part
 from analysis.views.run_find import run_find
 from analysis.views.run_list import run_list
+from analysis.views.stop_reasons import stop_reasons
 
 app_name = "analysis"
 urlpatterns = [
@@ -15,4 +19,12 @@ urlpatterns = [
     path("runs/<int:pk>/findings/", run_findings, name="run_findings"),
     path("runs/<int:pk>/live/", run_live, name="run_live"),
     path("runs/<int:pk>/find/", run_find, name="run_find"),
+    path("detectors/", detector_list, name="detector_list"),
+    path("detectors/<slug:name>/", detector_detail, name="detector_detail"),
+    path("stop-reasons/", stop_reasons, name="stop_reasons"),
+    path("settings/limits/", limits, name="limits"),
+    path("settings/limits/file/", limits_file, name="limits_file"),
+    path("settings/read-again/", runs_read_again, name="runs_read_again"),
+    path("settings/jobs/<int:pk>/", job_detail, name="job_detail"),
+    path("settings/jobs/<int:pk>/cancel/", job_stop, name="job_stop"),
 ]

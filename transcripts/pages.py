@@ -60,6 +60,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "memberships": getattr(request, "memberships", ()),
         "theme": theme if theme in THEMES else "auto",
         "may_administer": reader is not None and reader.may(May.ADMINISTER),
+        "may_set_limits": reader is not None and reader.may(May.ENGINEER),
         "role_label": Role(reader.role).label if reader else "",
     }
 
