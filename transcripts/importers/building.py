@@ -169,9 +169,10 @@ class RunBuilder:
         """Take what is known of a call's execution; a result that is there stays."""
         call.duration_ms = answer.duration_ms if call.duration_ms is None else call.duration_ms
         call.is_error = answer.is_error if call.is_error is None else call.is_error
-        for place in self._unanswered:
-            if place[0].reply.calls[place[1]] is call:
-                self._set_result(*place, answer, "id" if answer.call_id else "name")
+        # Clocks of two processes may tell of a tool after the request that read its result.
+        for draft, index in [*self._unanswered, *self._calls_by_id.get(call.id, ())]:
+            if call.result is None and draft.reply.calls[index] is call:
+                self._set_result(draft, index, answer, "id" if answer.call_id else "name")
                 return
 
     def build(self, run_id: str, **fields: Any) -> RunRecord:

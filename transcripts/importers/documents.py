@@ -12,6 +12,7 @@ from transcripts.importers.archives import Content
 from transcripts.importers.base import Document, ImportProblem, UnreadableError
 from transcripts.importers.literals import MAX_LITERAL, python_literal
 from transcripts.importers.parsing import Parsed, ParseError, parse
+from transcripts.importers.spans.protobuf import Request, looks_like_spans
 
 _STEP = 1024**2
 _INSPECT_HEADER = "header.json"
@@ -23,12 +24,15 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 def read_documents(content: Content) -> Iterator[Document | ImportProblem]:
     """Read each JSON value of `content`, and say of each line that cannot be read where it breaks.
 
-    Takes JSON and JSONL, plain or packed with gzip or zstd, and Inspect's zip files. Raises
+    Takes JSON and JSONL, plain or packed with gzip or zstd, Inspect's zip files, and OTLP requests
+    in protobuf. Raises
     UnreadableError before the first document when nothing can be read at all.
     """
     if archives.is_zip(content):
         return _inspect_members(archives.Zip(content))
     plain = _decoded(archives.unpacked(content))
+    if plain[:1] == b"\n" and looks_like_spans(bytes(plain)):
+        return iter((Document(Request(bytes(plain))),))
     start, line = _first_content(plain)
     end = plain.find(b"\n", start)
     if end < 0 or not _more_content(plain, end):

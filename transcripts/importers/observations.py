@@ -40,7 +40,8 @@ class Observation:
     """One span: `kind` is `llm`, `tool`, or anything else for what only groups.
 
     `input` and `output` are as recorded, JSON text or values. `call_id` names the call that a tool
-    execution answers. Tokens of the input include what came from the cache.
+    execution answers, `sub_run` the run that it started. Tokens of the input include what came
+    from the cache.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Observation:
     failed: bool | None = None
     error: str = ""
     call_id: str = ""
+    sub_run: str = ""
     stop_raw: str | None = None
     provider: str = ""
     model: str = ""
@@ -269,6 +271,7 @@ def _execute(builder: RunBuilder, observation: Observation) -> None:
         builder.add_call(CallDraft(observation.name, args, call_id))
         call = builder.open_call(call_id, observation.name, args)
     if call is not None:
+        call.sub_run = call.sub_run or observation.sub_run
         builder.answer_call(
             call, Answer(content, call_id, is_error=flag, duration_ms=observation.duration_ms)
         )

@@ -94,8 +94,10 @@ def _messages(value: Any) -> list[dict[str, Any]]:
         body = as_dict(as_dict(nest(as_dict(entry))).get("message"))
         message: dict[str, Any] = {"role": as_text(body.get("role")) or "user"}
         parts = [as_dict(as_dict(p).get("message_content")) for p in _entries(body.get("contents"))]
-        message["content"] = parts if parts else as_text(body.get("content"))
         calls = [as_dict(as_dict(c).get("tool_call")) for c in _entries(body.get("tool_calls"))]
+        # The calls stand among the parts too, without what they ask for.
+        parts = [part for part in parts if not calls or part.get("type") != "tool_use"]
+        message["content"] = parts if parts else as_text(body.get("content"))
         if calls:
             message["tool_calls"] = [{"type": "function", **call} for call in calls]
         for key in ("tool_call_id", "name"):

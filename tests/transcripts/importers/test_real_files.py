@@ -30,7 +30,6 @@ def files():
         if path.is_file()
         and not path.name.startswith(NO_TRANSCRIPT_NAMES)
         and path.name not in NOT_TRANSCRIPTS
-        and not path.name.startswith("otlp_")
     ]
     return found or [None]
 
