@@ -8,8 +8,8 @@ from typing import Final
 from transcripts.masking.errors import OutOfTimeError
 
 # CPU seconds per character and at least: plain texts need a tenth of it.
-SECONDS_PER_CHARACTER: Final = 1.7e-6
-SECONDS_AT_LEAST: Final = 1.7
+SECONDS_PER_CHARACTER: Final = 1.5e-6
+SECONDS_AT_LEAST: Final = 1.5
 # The engine measures wall time, which runs on while another process has the core.
 WALL_PER_CPU: Final = 4.0
 

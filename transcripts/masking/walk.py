@@ -22,6 +22,8 @@ from transcripts.masking.spans import Hit, Rank
 from transcripts.masking.values import is_secret
 from transcripts.masking.views import Segment, View
 
+# Shorter numbers are secrets only by their names.
+CARD_DIGITS: Final = 13
 # After how many pieces of JSON the time is looked at.
 CHECKED_EVERY: Final = 1024
 # JSON inside strings inside JSON is read this many levels deep; below that, as text.
@@ -148,12 +150,16 @@ class _Value(NamedTuple):
 
 @dataclass(slots=True)
 class _Frame:
-    """An open object or list: the name it stands under, and what it held so far."""
+    """An open object or list: the name it stands under, and what it held so far.
+
+    `passed` counts numbers that were not looked at.
+    """
 
     is_object: bool
     outer: str
     values: list[_Value] = field(default_factory=list)
     member: str | None = None
+    passed: int = 0
 
 
 def json_view(text: str, budget: Budget, options: Options = DEFAULT) -> JsonView | None:
@@ -212,14 +218,27 @@ def _flatten(text: str, down: list[Segment], flat: _Flat, *, depth: int, outer: 
             else:
                 _value(plain, segments, frame, flat, is_string=True)
         elif kind == "number":
-            segments = under.put(
-                [Segment(0, len(lexeme.group()), lexeme.start(), len(lexeme.group()))]
-            )
-            first, last = segments[0], segments[-1]
-            flat.numbers.append(Number(first.raw, last.raw + last.raw_length, depth))
-            _value(lexeme.group(), segments, frame, flat, is_string=False)
+            _number(lexeme, under, frame, flat, depth)
         else:
             flat.write("-\n")
+
+
+def _number(lexeme: re.Match[str], under: Under, frame: _Frame, flat: _Flat, depth: int) -> None:
+    """Write a number so that it can be masked, unless nothing can make it a secret."""
+    text = lexeme.group()
+    name = _name_for(frame, flat)
+    paired = (
+        name.lower() in PAIR_VALUES if frame.is_object else len(frame.values) + frame.passed < 2
+    )
+    if len(text) < CARD_DIGITS and not paired and not flat.options.strength(name):
+        # Vectors and counts: most of the pieces of large JSON.
+        frame.passed += 1
+        flat.write("0\n")
+        return
+    segments = under.put([Segment(0, len(text), lexeme.start(), len(text))])
+    first, last = segments[0], segments[-1]
+    flat.numbers.append(Number(first.raw, last.raw + last.raw_length, depth))
+    _value(text, segments, frame, flat, is_string=False)
 
 
 def _name_for(frame: _Frame, flat: _Flat) -> str:
@@ -266,7 +285,7 @@ def _close(frame: _Frame, flat: _Flat) -> None:
                 for name in said:
                     _judge(value, name, flat)
         return
-    if len(values) == 2 and values[0].is_string:
+    if len(values) == 2 and not frame.passed and values[0].is_string:
         _judge(values[1], values[0].text, flat)
     _join(values, flat)
 

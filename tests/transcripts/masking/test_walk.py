@@ -94,6 +94,8 @@ def test_json_inside_strings_is_read(depth):
         pytest.param({"lines": ["export TOKEN=" + GITHUB[:20], GITHUB[20:]]}, id="cut in a list"),
         pytest.param({"tokens": {GITHUB: {"owner": "jdoe"}}}, id="as a name"),
         pytest.param({"pin": 4417}, id="number"),
+        pytest.param({"name": "pin", "value": 4417}, id="number beside its name"),
+        pytest.param([["otp", 4417]], id="number in a pair"),
     ],
 )
 def test_what_a_name_gives_away_is_masked(value):
@@ -132,3 +134,12 @@ def test_deep_nesting_is_no_error():
     text = '{"a":' * 10_000 + f'"{GITHUB}"' + "}" * 10_000
 
     assert GITHUB not in masked(text)
+
+
+def test_long_vectors_of_numbers_are_read_in_time():
+    text = json.dumps({"embedding": [0.123456] * 100_000, "card": 4111111111111111})
+
+    out = json.loads(masked(text))
+
+    assert out["embedding"] == [0.123456] * 100_000
+    assert out["card"].startswith("[SECRET:card:")
