@@ -7,7 +7,7 @@ from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import CallReading, Reading
 from analysis.detectors.reading.arguments import placeholder_in
-from analysis.detectors.reading.words import excerpt
+from analysis.detectors.reading.words import excerpt, quoted
 
 # Failures that are looked back at from one that follows.
 MOST_EARLIER = 20
@@ -40,7 +40,7 @@ def cascade(reading: Reading, limits: Limits) -> Iterator[Draft]:
             root = _root_of(call, earlier, given)
             if root is not None:
                 source, value = root
-                shown = f"“{excerpt(value, 40)}”" if value.strip() else "an empty value"
+                shown = quoted(value, 40) if value.strip() else "an empty value"
                 yield Draft(
                     at=call.place,
                     why=(

@@ -15,7 +15,7 @@ from jsonschema.validators import extend
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from analysis.detectors.reading.words import excerpt, listing
+from analysis.detectors.reading.words import excerpt, listing, quoted
 
 # References that one check follows; a schema can be written to refer to itself without end.
 MOST_REFERENCES = 500
@@ -105,7 +105,7 @@ def _missing(errors: list[ValidationError]) -> str:
 
 def _in_words(error: ValidationError) -> str:
     place = error.json_path.removeprefix("$").lstrip(".")
-    return excerpt(f"{place + ': ' if place else ''}{error.message}", 160)
+    return f"{place + ': ' if place else ''}{quoted(str(error.message), 160)}"
 
 
 def _search(pattern: str, text: str) -> bool:

@@ -67,8 +67,11 @@ def excerpt(text: str, limit: int = EXCERPT_CHARACTERS) -> str:
 
 
 def quoted(text: str, limit: int = EXCERPT_CHARACTERS) -> str:
-    """The beginning of `text` in quotation marks."""
-    return f"“{excerpt(text, limit)}”"
+    """The beginning of `text` between “ and ”, which stand around nothing but transcript text:
+    pages leave out what is between them for those who may not read transcripts.
+    """
+    inner = excerpt(text, limit).replace("“", "'").replace("”", "'")
+    return f"“{inner}”"
 
 
 def duration(seconds: float) -> str:
