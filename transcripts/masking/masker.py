@@ -17,7 +17,7 @@ from transcripts.masking.known import KnownValues
 from transcripts.masking.options import DEFAULT, Options
 from transcripts.masking.placeholders import RunKey
 from transcripts.masking.records import mapped
-from transcripts.masking.render import quoted_at, rendered, widened
+from transcripts.masking.render import quoted, rendered, widened
 from transcripts.masking.rulefiles import rule_set
 from transcripts.masking.spans import Hit, merged
 from transcripts.masking.types import MaskedRun, MaskedText, MaskReceipt, masked_text
@@ -164,12 +164,8 @@ class Masker:
             return _Done(masked_text(value))
         hits = found.hits
         for _ in range(ROUNDS):
-            placeholders = self._named(value, hits)
-            written = {
-                hit: quoted_at(placeholder, hit.start, found.numbers)
-                for hit, placeholder in placeholders.items()
-            }
-            view = rendered(value, hits, written)
+            placeholders = self._named(value, hits, search.budget)
+            view = rendered(value, hits, quoted(placeholders, found.numbers))
             again = self._admitted(view.text, find(view.text, search)).hits
             if not again:
                 spans = [MaskedSpan(h.start, h.end, h.rule, placeholders[h]) for h in hits]
@@ -192,10 +188,12 @@ class Masker:
     def _is_allowed(self, value: str) -> bool:
         return self._key.allowed_digest(canonical(value)) in self._allowed
 
-    def _named(self, value: str, hits: list[Hit]) -> dict[Hit, str]:
+    def _named(self, value: str, hits: list[Hit], budget: Budget) -> dict[Hit, str]:
         """The placeholder of each hit; a secret seen before keeps its family."""
         placeholders = {}
-        for hit in hits:
+        for count, hit in enumerate(hits):
+            if count % 256 == 0:
+                budget.check()
             secret = canonical(value[hit.start : hit.end])
             family = self._known.learn(secret, hit.family)
             placeholders[hit] = self._key.placeholder(family, secret)

@@ -48,12 +48,13 @@ def widened(hits: list[Hit], numbers: list[Number]) -> list[Hit]:
     return result
 
 
-def quoted_at(placeholder: str, start: int, numbers: list[Number]) -> str:
-    """The placeholder as a JSON string, escaped as deep as the number at `start` was."""
-    for number in numbers:
-        if number.start == start:
-            return _quote(placeholder, number.depth)
-    return placeholder
+def quoted(placeholders: Mapping[Hit, str], numbers: list[Number]) -> dict[Hit, str]:
+    """Placeholders as they are written: as JSON strings, escaped as deep, where a number stood."""
+    depths = {number.start: number.depth for number in numbers}
+    return {
+        hit: _quote(placeholder, depths[hit.start]) if hit.start in depths else placeholder
+        for hit, placeholder in placeholders.items()
+    }
 
 
 def _quote(placeholder: str, depth: int) -> str:
