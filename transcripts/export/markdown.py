@@ -28,7 +28,7 @@ def _lines(run: RunRecord) -> Iterator[str]:
     yield f"# {_inline(run.title or run.run_id)}"
     yield ""
     for name, value in _facts(run):
-        yield f"- {name}: {_inline(value)}"
+        yield f"- {_inline(name)}: {_inline(value)}"
     by_key = run.message_by_key
     for round_ in run.rounds:
         yield ""

@@ -55,13 +55,15 @@ def blocks(text):
 
 def test_no_text_leaves_its_block():
     hostile = "```\n# Fake heading\n<script>alert(1)</script>\n````"
-    run = RunRecord("r", (Round(1, Stop.FINISHED, reply=hostile),), title="# <b>x</b> [a](b)")
+    rounds = (Round(1, Stop.FINISHED, reply=hostile),)
+    run = RunRecord("r", rounds, title="# <b>x</b> [a](b)", labels={"<i>": "<u>"})
 
     outside, inside, open_fence = blocks(markdown_text(run))
 
     assert open_fence is None
     assert "<script>" in inside
     assert "<script>" not in outside
+    assert "- \\<i\\>: \\<u\\>" in outside
     assert "# \\# \\<b\\>x\\</b\\> \\[a\\]\\(b\\)" in outside
 
 
