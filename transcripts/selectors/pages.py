@@ -122,7 +122,7 @@ def round_bins(*, run: Run, last: int, bins: int) -> RoundBins:
     """The run in at most `bins` equal stretches of rounds, for the map. One query.
 
     Where a bin holds several rounds its input size is that of its last one; the largest of all is
-    exact. Rounds that want a tool are the rule and are not grouped: that is what costs.
+    exact. Rounds that want a tool are the rule; only the others are told one by one.
     """
     size = bin_size(last=last, bins=bins)
     ends = [min(end, last) for end in range(size, last + size, size)]
@@ -131,17 +131,15 @@ def round_bins(*, run: Run, last: int, bins: int) -> RoundBins:
             _BINS,
             {"run": run.pk, "size": size, "ends": ends, "usual": StopReason.WANTS_TOOL.value},
         )
-        rows = cursor.fetchall()
+        top, unusual, sampled = cursor.fetchone()
     stops: dict[int, set[str]] = {}
-    tokens: dict[int, int] = {}
-    top: int | None = None
-    for bin_, stop, input_size in rows:
-        if bin_ is None:
-            top = input_size
-            continue
-        stops.setdefault(bin_, set()).add(stop)
-        if input_size is not None:
-            tokens[bin_] = input_size
+    tokens: dict[int, int | None] = {}
+    for number, stop, input_size in sampled or ():
+        stops.setdefault((number - 1) // size, set()).add(stop)
+        tokens[(number - 1) // size] = input_size
+    for place in unusual or ():
+        bin_, _, stop = place.partition(" ")
+        stops.setdefault(int(bin_), set()).add(stop)
     made = []
     for bin_, found in sorted(stops.items()):
         first = bin_ * size + 1
@@ -151,13 +149,11 @@ def round_bins(*, run: Run, last: int, bins: int) -> RoundBins:
 
 
 _BINS = """
-SELECT (number - 1) / %(size)s, stop, NULL::bigint FROM transcripts_round
- WHERE run_id = %(run)s AND stop <> %(usual)s GROUP BY 1, 2
-UNION ALL
-SELECT (number - 1) / %(size)s, stop, tokens_in FROM transcripts_round
- WHERE run_id = %(run)s AND number = ANY(%(ends)s)
-UNION ALL
-SELECT NULL, NULL, max(tokens_in) FROM transcripts_round WHERE run_id = %(run)s
+SELECT max(tokens_in),
+       array_agg((number - 1) / %(size)s || ' ' || stop) FILTER (WHERE stop <> %(usual)s),
+       (SELECT json_agg(json_build_array(number, stop, tokens_in)) FROM transcripts_round
+         WHERE run_id = %(run)s AND number = ANY(%(ends)s))
+  FROM transcripts_round WHERE run_id = %(run)s
 """
 
 
