@@ -57,6 +57,15 @@ def finished(number):
         pytest.param(
             a_run(wants("escalate_to_it", result=None)), Ending.STOPPED, id="nobody answered"
         ),
+        pytest.param(
+            a_run(wants("look"), wants("submit", number=2, result=None)),
+            Ending.FINISHED,
+            id="ended by a tool",
+        ),
+        pytest.param(
+            a_run(wants("submit", is_error=True)), Ending.STOPPED, id="ending by a tool failed"
+        ),
+        pytest.param(a_run(wants("submit_order")), Ending.STOPPED, id="only sounds like an end"),
     ],
 )
 def test_reads_the_ending_of_a_run_that_is_over(run, ending):

@@ -27,10 +27,12 @@ from transcripts.importers.providers import openai_chat
 from transcripts.importers.providers.base import result_text
 from transcripts.importers.swe_agent import ending_of
 from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
-from transcripts.record import RunLimits
+from transcripts.record import Ending, RunLimits
 
 _TITLE = "mini-SWE-agent trajectories"
 _COMMAND = re.compile(r"```(?:mswea_bash_command|bash|sh)\s*\n(.*?)\n?```", re.DOTALL)
+# What the agent echoes to end its run: the loop stops when a command prints it.
+_SUBMITS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
 _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,9})</returncode>")
 
 
@@ -50,7 +52,7 @@ def recognise(value: Any) -> bool:
 def runs_of(value: Any, default_run_id: str) -> Iterator[Read]:
     body = value if isinstance(value, dict) else {"messages": value}
     builder = RunBuilder()
-    asked = False
+    asked = submitted = False
     for message in map(as_dict, body["messages"]):
         role = message.get("role")
         extra = as_dict(message.get("extra"))
@@ -58,6 +60,7 @@ def runs_of(value: Any, default_run_id: str) -> Iterator[Read]:
             reply = _reply(message, extra)
             builder.add(Turn("assistant", reply=reply))
             asked = bool(reply.calls)
+            submitted = any(marker in call.args for call in reply.calls for marker in _SUBMITS)
         elif role == "tool" or (role == "user" and asked):
             builder.add(Turn("tool", answers=[_answer(message, extra)]))
             asked = role == "tool"
@@ -78,7 +81,8 @@ def runs_of(value: Any, default_run_id: str) -> Iterator[Read]:
             None,
             as_cost(agent.get("cost_limit")) or None,
         ),
-        ending=ending_of(status, "run:mini_swe_agent"),
+        ending=ending_of(status, "run:mini_swe_agent")
+        or (Ending.FINISHED if submitted and not status else None),
         ending_reason=status,
     )
 

@@ -156,6 +156,23 @@ def test_mini_swe_agent_reads_version_1():
     ]
 
 
+def test_mini_swe_agent_ends_with_its_own_words():
+    """Version 1 files have no exit status: the last command says that the agent is done."""
+    submit = "```mswea_bash_command\necho COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\n```"
+    messages = [
+        {"role": "system", "content": "Solve it."},
+        {"role": "user", "content": "The task."},
+        {"role": "assistant", "content": "```mswea_bash_command\nls\n```"},
+        {"role": "user", "content": "<returncode>0</returncode>\n<output>a</output>"},
+    ]
+
+    (going,) = read_runs(json.dumps(messages).encode())
+    (done,) = read_runs(json.dumps([*messages, {"role": "assistant", "content": submit}]).encode())
+
+    assert going.ending is None
+    assert done.ending == Ending.FINISHED
+
+
 def test_openhands_reads_flat_events_and_the_limit_of_iterations():
     (run,) = read("openhands/iteration_limit.json")
 
