@@ -218,9 +218,9 @@ def speed(timings: list[Timing], memory: list[tuple[int, int]]) -> str:
 
 
 def loops(rows: Iterable[tuple[str, float, float]]) -> str:
-    """Ten times the rounds: linear is a ratio of ten."""
+    """Five times the rounds: linear is a ratio of five."""
     return table(
-        ["wrong in every round", "2,000 rounds", "20,000", "ratio"],
+        ["wrong in every round", "1,000 rounds", "5,000", "ratio"],
         ([name, f"{one:.0f} ms", f"{two:.0f} ms", f"{two / one:.1f}"] for name, one, two in rows),
     )
 
