@@ -1,44 +1,63 @@
-"""What a run cost beside what such runs usually cost, and what its repeats took."""
+"""What a run cost beside what such runs usually cost, what its repeats took, and how much its model
+can read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from statistics import median
+from typing import Any
 
-from analysis.models import Verdict
-from transcripts.choices import Ending
+from analysis.detectors.limits import MIN_RUNS_LEARNED
+from analysis.learning import baseline_for
+from analysis.models import Finding, Verdict
 from transcripts.models import Run
 from transcripts.run_facts import Fact
-from transcripts.templatetags.measures import grouped, lasted, money
+from transcripts.templatetags.measures import compact, grouped, lasted, money
 
-# The latest normal runs of the agent that are looked at, and the fewest that say what is normal.
-LATEST, FEWEST = 200, 5
 # Below it a run costs about what others do.
 WORTH_SAYING = Decimal("1.5")
+WINDOW_FROM = {
+    "the run": "as the run says",
+    "the settings": "as set for the agent or the project",
+    "the price list": "as the price list says of the model",
+}
 
 
-def normal_cost(run: Run) -> Decimal | None:
-    """The median cost of the agent's finished runs that are not flagged, in the run's currency.
+def normal_cost(run: Run, currency: str) -> tuple[Decimal, int] | None:
+    """The median cost of the agent's normal runs in that currency, and of how many.
 
-    None where the run has no cost, or too few others have one.
+    None where nothing was learned, or from fewer runs than tell what is normal.
     """
-    if run.cost is None:
+    learned = baseline_for(project_id=run.project_id, agent=str(run.agent))
+    if learned is None:
         return None
-    costs = list(
-        Run.objects.filter(
-            project=run.project_id,
-            agent=run.agent,
-            currency=run.currency,
-            ending=Ending.FINISHED,
-            verdict__flagged=False,
-            cost__gt=0,
+    median, runs = learned.cost_medians.get(currency, ("0", 0))
+    return (Decimal(median), runs) if runs >= MIN_RUNS_LEARNED else None
+
+
+def cost_fact(run: Run, verdict: Verdict | None) -> Fact:
+    """What the run cost, whether that was computed, and how many times a normal run it is."""
+    if verdict is None or verdict.cost is None:
+        return Fact("cost", money(run.cost, run.currency))
+    normal = normal_cost(run, verdict.cost_currency)
+    notes = ["computed from tokens" if verdict.cost_computed else ""]
+    if verdict.cost_rounds < run.round_count:
+        notes.append(
+            f"known of {grouped(verdict.cost_rounds)} of {grouped(run.round_count)} rounds"
         )
-        .exclude(pk=run.pk)
-        .order_by("-received_at", "-pk")
-        .values_list("cost", flat=True)[:LATEST]
+    title = "the price list at the time of the run" if verdict.cost_computed else ""
+    if normal is not None:
+        median, runs = normal
+        notes.append(cost_note(verdict.cost, median))
+        usual = f"a normal run costs {money(median, verdict.cost_currency)}"
+        title = "; ".join(filter(None, [title, f"{usual}: the median of {grouped(runs)}"]))
+    return Fact(
+        "cost",
+        money(verdict.cost, verdict.cost_currency),
+        ", ".join(filter(None, notes)),
+        title,
     )
-    known = [cost for cost in costs if cost is not None]
-    return median(known) if len(known) >= FEWEST else None
 
 
 def cost_note(cost: Decimal | None, normal: Decimal | None) -> str:
@@ -49,22 +68,45 @@ def cost_note(cost: Decimal | None, normal: Decimal | None) -> str:
     return f"{times:,.0f} times a normal run" if times >= 10 else f"{times:.1f} times a normal run"
 
 
+def window_fact(verdict: Verdict | None) -> Fact | None:
+    """How many tokens the model can read, and where that is known from; or that it is not."""
+    if verdict is None:
+        return None
+    if verdict.context_window is None:
+        why = "neither the run nor the settings say it, and the price list does not have the model"
+        return Fact("window", "unknown", title=why)
+    source = WINDOW_FROM.get(verdict.window_from, verdict.window_from)
+    return Fact("window", compact(verdict.context_window), source)
+
+
 def repeats_fact(run: Run, verdict: Verdict | None) -> Fact | None:
     """What the rounds took that only repeated: "44 rounds, ₹370, 31 min"."""
-    wasted = verdict.wasted if verdict else {}
+    told = took(verdict.wasted, _currency(run, verdict)) if verdict else ""
+    if not told:
+        return None
+    title = "rounds after the third time round that only repeat"
+    return Fact("repeats took", told, title=title, tone="warn")
+
+
+def finding_took(finding: Finding, run: Run, verdict: Verdict | None) -> str:
+    """What one repetition took after the third identical call; empty for what is none."""
+    return took(finding.wasted, _currency(run, verdict))
+
+
+def took(wasted: Mapping[str, Any], currency: str) -> str:
+    """Rounds, tokens, cost and time of a repetition, those that are known."""
     rounds = wasted.get("rounds") or 0
     if not rounds:
-        return None
-    cost = Decimal(wasted["cost"]) if wasted.get("cost") else None
-    seconds = wasted.get("seconds")
+        return ""
+    cost, seconds, tokens = (wasted.get(name) for name in ("cost", "seconds", "tokens"))
     parts = [
         f"{grouped(rounds)} round{'' if rounds == 1 else 's'}",
-        money(cost, run.currency),
+        f"{compact(tokens)} tokens" if tokens else "",
+        money(Decimal(cost), currency) if cost else "",
         lasted(seconds * 1000) if seconds else "",
     ]
-    return Fact(
-        "repeats took",
-        ", ".join(part for part in parts if part),
-        title="rounds after the third time round that only repeat",
-        tone="warn",
-    )
+    return ", ".join(part for part in parts if part)
+
+
+def _currency(run: Run, verdict: Verdict | None) -> str:
+    return str(verdict.cost_currency if verdict and verdict.cost is not None else run.currency)

@@ -163,7 +163,7 @@ class RunView:
                 for finding in self.findings.rows
                 if finding.detector in REPETITIONS and finding.to_round
             ],
-            context_window=self.run.context_window,
+            context_window=self.context_window,
         )
 
     def _marks(self) -> list[Mark]:
@@ -180,6 +180,12 @@ class RunView:
             if known is None or (label and not known.label) or finding.detector == "ticket_lost":
                 by_round[finding.round] = Mark(finding.round, tone, label, through)
         return list(by_round.values())
+
+    @property
+    def context_window(self) -> int | None:
+        """The model's window in tokens, wherever it is known from."""
+        known = self.verdict.context_window if self.verdict else None
+        return known or self.run.context_window
 
     def changes(self, first: int, last: int, limit: int) -> list[tuple[int, CallCard]]:
         """Calls of a fold whose result is not what the same call gave before, with their rounds."""

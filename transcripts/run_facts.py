@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transcripts.models import Run
-from transcripts.templatetags.measures import compact, grouped, lasted, money
+from transcripts.templatetags.measures import compact, grouped, lasted
 
 
 @dataclass(frozen=True)
@@ -20,14 +20,14 @@ class Fact:
     tone: str = ""
 
 
-def run_facts(run: Run, *, cost_note: str = "") -> list[Fact]:
-    """Ending, cost, time, tokens, versions, completeness and masking; those that are known."""
+def run_facts(run: Run, *, cost: Fact) -> list[Fact]:
+    """Ending, `cost`, time, tokens, versions, completeness and masking; those that are known."""
     said = "" if run.ending_said else "read from the rounds; the sender did not say"
     facts = [
         Fact("ending", run.get_ending_display(), title=run.ending_reason or said),
-        Fact("cost", money(run.cost, run.currency), cost_note),
+        cost,
         Fact("time", lasted(run.duration_ms)),
-        Fact("tokens", _tokens(run)),
+        Fact("tokens", _tokens(run), title=_cached(run)),
         Fact("model", run.model, title=run.provider),
         Fact("prompt", run.prompt_version),
         Fact("code", run.code_version),
@@ -82,6 +82,11 @@ def masked_fact(run: Run) -> Fact:
     return Fact(
         "masked", words, title=f"rule set {run.mask_rule_set}{': ' if rules else ''}{rules}"
     )
+
+
+def _cached(run: Run) -> str:
+    """Of the tokens read, those that the service had in its cache; they are among them."""
+    return f"{grouped(run.tokens_cached)} of those in were cached" if run.tokens_cached else ""
 
 
 def _tokens(run: Run) -> str:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from agentdesk.htmx import is_swap, template_for
 from analysis import run_lists
-from analysis.run_costs import cost_note, normal_cost, repeats_fact
+from analysis.run_costs import cost_fact, repeats_fact, window_fact
 from analysis.run_pages import LISTED_FINDINGS, STEP, RunView
 from analysis.words import verdict_label
 from transcripts.access import May, Reader, run_for
@@ -165,11 +165,11 @@ def _live(run: Run, seen: int) -> dict[str, Any]:
 
 
 def _facts(view: RunView) -> list[Fact]:
-    """The run's facts, with what the analysis knows of its cost."""
-    run = view.run
-    facts = run_facts(run, cost_note=cost_note(run.cost, normal_cost(run)))
-    repeats = repeats_fact(run, view.verdict)
-    return [*facts, repeats] if repeats else facts
+    """The run's facts, with what the analysis knows of its cost and its model."""
+    run, verdict = view.run, view.verdict
+    facts = run_facts(run, cost=cost_fact(run, verdict))
+    more = (window_fact(verdict), repeats_fact(run, verdict))
+    return [*facts, *(fact for fact in more if fact)]
 
 
 def _address(reader: Reader, run: Run, *, at: int | None = None) -> str:

@@ -25,6 +25,11 @@ PAGES = {
     "analysis:run_part": LEAD,
     "analysis:run_changes": LEAD,
     "analysis:run_find": LEAD,
+    "analysis:detector_list": OBSERVER,
+    "analysis:detector_detail": OBSERVER,
+    "analysis:stop_reasons": OBSERVER,
+    "analysis:limits": ENGINEER,
+    "analysis:limits_file": ENGINEER,
     "transcripts:send_runs": OBSERVER,
     "transcripts:run_export": ENGINEER,
     "transcripts:run_readers": ADMIN,
@@ -38,13 +43,30 @@ PAGES = {
 }
 # Addresses that take a POST alone, and those of one delivery, which have tests of their own.
 CHANGES = {
+    "analysis:job_stop": ENGINEER,
     "transcripts:member_change": ADMIN,
     "transcripts:member_remove": ADMIN,
     "transcripts:key_revoke": ADMIN,
     "transcripts:delivery_retry": ADMIN,
     "transcripts:delivery_discard": ADMIN,
 }
-ELSEWHERE = {"transcripts:delivery_detail": OBSERVER}
+ELSEWHERE = {
+    "transcripts:delivery_detail": OBSERVER,
+    "analysis:job_detail": ENGINEER,
+    "analysis:runs_read_again": ENGINEER,
+}
+# Pages of a project as such, beside those of one run.
+OF_THE_PROJECT = (
+    "run_list",
+    "send",
+    "member_list",
+    "key_list",
+    "delivery_list",
+    "access",
+    "detector_list",
+    "stop_reasons",
+    "limits",
+)
 ROLES = list(Role)
 
 
@@ -55,8 +77,10 @@ def project() -> Project:
 
 def address_of(name: str, project: Project, run: Run | None) -> str:
     short = name.split(":")[1]
-    if short.startswith(("run_list", "send", "member_list", "key_list", "delivery_list", "access")):
+    if short.startswith(OF_THE_PROJECT):
         return reverse(name, args=[project.slug])
+    if short == "detector_detail":
+        return reverse(name, args=[project.slug, "empty_result"])
     assert run is not None
     if short.startswith("round_"):
         return reverse(name, args=[project.slug, run.pk, 3]) + "?part=reply"
@@ -90,10 +114,11 @@ def test_each_change_has_its_least_role(client: Client, project: Project, name: 
     pk = uuid4() if "delivery" in name else 999_999
     address = reverse(name, args=[project.slug, pk])
 
-    for role in (OBSERVER, LEAD, ENGINEER):
+    least = ROLES.index(CHANGES[name])
+    for role in ROLES[:least]:
         client.force_login(a_member(project, role))
         assert client.post(address).status_code == 403
-    client.force_login(a_member(project, ADMIN))
+    client.force_login(a_member(project, CHANGES[name]))
     assert client.post(address).status_code == 404
     assert client.get(address).status_code == 405
 
