@@ -10,12 +10,14 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DataError, InterfaceError, OperationalError, transaction
 
+from agentdesk.traces import spans_process, trace_process
 from analysis.services import run_analyse_or_wait
 from transcripts.choices import DeliveryKind
 from transcripts.importers import ImportProblem, UnreadableError, read_runs
@@ -117,14 +119,14 @@ def _process(delivery_id: UUID, attempt: int) -> dict[int, datetime]:
         delivery_quarantine(delivery=delivery, error=error, outcome={})
         return {}
     outcome = Outcome()
-    live = delivery.kind == DeliveryKind.ROUNDS
-    for read, is_alone in _with_alone(_read(delivery, delivery_open(delivery=delivery))):
-        if isinstance(read, ImportProblem):
-            outcome.problems.append(read)
-        elif is_alone:
-            _store(delivery.project, read, live, outcome)
-        else:
-            _store_or_tell(delivery.project, read, live, outcome)
+    if delivery.kind == DeliveryKind.SPANS:
+        spans_process(
+            project=delivery.project,
+            content=delivery_open(delivery=delivery).content,
+            store=partial(_store_or_tell, outcome=outcome, assembled=True),
+        )
+    else:
+        _store_each(delivery, outcome)
     told = outcome.told(masker)
     if outcome.problems:
         first = outcome.problems[0]
@@ -137,6 +139,31 @@ def _process(delivery_id: UUID, attempt: int) -> dict[int, datetime]:
     else:
         delivery_store(delivery=delivery, outcome=told)
     return outcome.due
+
+
+def trace_assemble(pk: int) -> dict[int, datetime]:
+    """Put the runs of a trace together that is due or idle. Returns what `delivery_process` does.
+
+    A run that cannot be stored stays as it was; the delivery that brought its spans tells of it
+    when it is tried again.
+    """
+    outcome = Outcome()
+    with transaction.atomic():
+        trace_process(pk=pk, store=partial(_store_or_tell, outcome=outcome, assembled=True))
+    for problem in outcome.problems:
+        logger.warning("trace %d: a run was not stored (%s)", pk, type(problem).__name__)
+    return outcome.due
+
+
+def _store_each(delivery: Delivery, outcome: Outcome) -> None:
+    live = delivery.kind == DeliveryKind.ROUNDS
+    for read, is_alone in _with_alone(_read(delivery, delivery_open(delivery=delivery))):
+        if isinstance(read, ImportProblem):
+            outcome.problems.append(read)
+        elif is_alone:
+            _store(delivery.project, read, live, outcome)
+        else:
+            _store_or_tell(delivery.project, read, live, outcome)
 
 
 def _read(delivery: Delivery, sealed: Sealed) -> Iterator[RunRecord | ImportProblem]:
@@ -156,7 +183,9 @@ def _of_run(read: RunRecord | ImportProblem, run_id: str) -> RunRecord | ImportP
 def _with_alone(
     found: Iterator[RunRecord | ImportProblem],
 ) -> Iterator[tuple[RunRecord | ImportProblem, bool]]:
-    """Each with whether it is the only one, so that there is nothing else to be spared its errors."""
+    """Each with whether it is the only one, so that there is nothing else to be spared
+    its errors.
+    """
     first = next(found, None)
     if first is None:
         return
@@ -168,10 +197,12 @@ def _with_alone(
             yield read, False
 
 
-def _store(project: Project, record: RunRecord, live: bool, outcome: Outcome) -> None:
+def _store(
+    project: Project, record: RunRecord, live: bool, outcome: Outcome, assembled: bool = False
+) -> None:
     """Store and analyse one run."""
     try:
-        stored = run_store(project=project, fragment=record, live=live)
+        stored = run_store(project=project, fragment=record, live=live, assembled=assembled)
         due = run_analyse_or_wait(run=stored.run) if stored.changed else None
     except DataError:
         raise RunRefusedError("a number or a time is out of the range that can be stored") from None
@@ -180,11 +211,13 @@ def _store(project: Project, record: RunRecord, live: bool, outcome: Outcome) ->
         outcome.due[stored.run.pk] = due
 
 
-def _store_or_tell(project: Project, record: RunRecord, live: bool, outcome: Outcome) -> None:
+def _store_or_tell(
+    project: Project, record: RunRecord, live: bool, outcome: Outcome, assembled: bool = False
+) -> None:
     """The same; a run that cannot be stored leaves the others alone."""
     try:
         with transaction.atomic():
-            _store(project, record, live, outcome)
+            _store(project, record, live, outcome, assembled)
     except (RunRefusedError, MaskingError) as error:
         outcome.problems.append(ImportProblem(str(error), run_id=record.run_id))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from celery import shared_task
@@ -11,12 +11,15 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
+from agentdesk import pipeline
 from agentdesk.pipeline import delivery_process
+from agentdesk.traces import TRACE_ASSEMBLE
 from analysis.jobs import job_advance, jobs_left
 from analysis.learning import baselines_refresh
 from analysis.services import stale_run_analyse, stale_runs
 from transcripts.queueing import DELIVER, RUN_ANALYSE, enqueue
 from transcripts.services.deliveries import deliveries_left
+from transcripts.services.traces import traces_due, traces_put_away
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +39,18 @@ STALE_AFTER = timedelta(seconds=10)
 @shared_task(autoretry_for=RETRIED, retry_backoff=1, retry_backoff_max=30, max_retries=5)
 def deliver(delivery_id: str) -> None:
     """Process one delivery. Safe to run twice."""
-    for run_pk, due in delivery_process(UUID(delivery_id)).items():
-        wait = max(0.0, (due - timezone.now()).total_seconds())
+    _queue_analyses(delivery_process(UUID(delivery_id)))
+
+
+@shared_task(autoretry_for=RETRIED, retry_backoff=1, retry_backoff_max=30, max_retries=5)
+def trace_assemble(trace_pk: int) -> None:
+    """Put the runs of a trace together with what has come of it. Safe to run twice."""
+    _queue_analyses(pipeline.trace_assemble(trace_pk))
+
+
+def _queue_analyses(due: dict[int, datetime]) -> None:
+    for run_pk, at in due.items():
+        wait = max(0.0, (at - timezone.now()).total_seconds())
         enqueue(RUN_ANALYSE, run_pk, countdown=wait)
 
 
@@ -70,9 +83,14 @@ def sweep() -> int:
         enqueue(DELIVER, delivery_id)
     for run_pk in stale:
         enqueue(RUN_ANALYSE, run_pk)
+    idle = timedelta(seconds=settings.AGENTDESK_TRACE_IDLE_SECONDS)
+    traces = traces_due(older_than=STALE_AFTER, idle=idle)
+    for trace_pk in traces:
+        enqueue(TRACE_ASSEMBLE, trace_pk)
+    traces_put_away(kept=timedelta(seconds=settings.AGENTDESK_TRACE_KEEP_SECONDS))
     jobs = jobs_left(older_than=JOB_IDLE)
     for job_pk in jobs:
         enqueue(JOB_RUN, job_pk)
     if left:
         logger.info("swept %d deliveries", len(left))
-    return len(left) + len(stale) + len(jobs)
+    return len(left) + len(stale) + len(traces) + len(jobs)

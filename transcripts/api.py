@@ -22,13 +22,12 @@ from transcripts.importers.native_types import NativeEnd, NativeRounds, NativeRu
 from transcripts.keys import run_digest
 from transcripts.models import ApiKey, Delivery, Run
 from transcripts.problems import ProblemError
-from transcripts.queueing import enqueue
+from transcripts.queueing import DELIVER, enqueue
 from transcripts.schemas import DeliveryOut, ProblemOut, ReceiptOut, RoundsOut
 from transcripts.selectors.deliveries import delivery_by_receipt
 from transcripts.selectors.record import run_record, run_window
 from transcripts.services.deliveries import IdempotencyError, delivery_accept
 
-DELIVER = "agentdesk.tasks.deliver"
 ROUNDS_AT_ONCE = 200
 MAX_IDEMPOTENCY_KEY = 255
 
@@ -170,7 +169,9 @@ def rounds_read(
     first: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
     limit: Annotated[int, Query(ge=1, le=ROUNDS_AT_ONCE)] = 50,
 ) -> dict[str, Any]:
-    """Rounds from number `first` on, masked, in the native format. Leaves a line in the audit log."""
+    """Rounds from number `first` on, masked, in the native format. Leaves a line in the
+    audit log.
+    """
     run = readable_run(request, run_id)
     last = first + limit - 1
     detail = {"first": first, "last": last}

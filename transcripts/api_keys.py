@@ -31,7 +31,9 @@ CHALLENGE = {"WWW-Authenticate": 'Bearer realm="agentdesk"'}
 
 
 class KeyAuth(HttpBearer):
-    """A key of the project with one of the scopes. 401 for no or a bad key, 403 for lack of scope."""
+    """A key of the project with one of the scopes. 401 for no or a bad key, 403 for
+    lack of scope.
+    """
 
     openapi_name = "key"
 

@@ -1,4 +1,6 @@
-"""Reads what was sent, never more of it than may be, and looks at its shape before it is taken in."""
+"""Reads what was sent, never more of it than may be, and looks at its shape before it
+is taken in.
+"""
 
 from __future__ import annotations
 

@@ -28,7 +28,6 @@ class Purpose(StrEnum):
     SEALING = "agentdesk/sealing/1"
     MASKING = "agentdesk/masking/1"
     CONTENT = "agentdesk/content/1"
-    API = "agentdesk/api/1"
 
 
 def master_keys() -> tuple[bytes, ...]:

@@ -13,7 +13,9 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class ProblemError(Exception):
-    """An answer other than success. `at` says where in the request: `$.rounds[2].stop`, "line 3"."""
+    """An answer other than success. `at` says where in the request: `$.rounds[2].stop`,
+    "line 3".
+    """
 
     def __init__(
         self, status: int, detail: str, *, at: str = "", headers: dict[str, str] | None = None

@@ -14,6 +14,9 @@ from kombu.exceptions import OperationalError
 
 logger = logging.getLogger(__name__)
 
+# The tasks of `agentdesk.tasks`, which nothing but its name is known of here.
+DELIVER = "agentdesk.tasks.deliver"
+RUN_ANALYSE = "agentdesk.tasks.run_analyse"
 # A queue that did not answer is left alone for so long, or each request would wait for it.
 LEFT_ALONE_SECONDS = 5.0
 _silent_until = 0.0

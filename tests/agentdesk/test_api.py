@@ -15,10 +15,10 @@ from django.test import Client
 
 from agentdesk.pipeline import delivery_process
 from tests.factories import a_key, a_project, a_stored_run, native_rounds
-from transcripts.api import DELIVER
 from transcripts.choices import KeyScope
 from transcripts.examples import END_EXAMPLE, FILE_EXAMPLE, ROUNDS_EXAMPLE, RUN_EXAMPLE
 from transcripts.models import AccessEntry, ApiKey, Delivery, Project, Run
+from transcripts.queueing import DELIVER
 from transcripts.services import key_revoke
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -135,6 +135,15 @@ def test_a_retry_of_a_partly_stored_delivery_doubles_nothing() -> None:
     assert Run.objects.get().round_count == 3
 
 
+def test_a_retry_is_queued() -> None:
+    delivery = processed(a_delivery({"some": "thing"}))
+    with patch("transcripts.services.deliveries.enqueue") as enqueue:
+        delivery_retry(delivery=delivery)
+
+    enqueue.assert_called_once_with("agentdesk.tasks.deliver", str(delivery.pk))
+    assert (delivery.state, delivery.attempts) == (DeliveryState.ACCEPTED, 0)
+
+
 def test_a_discarded_delivery_is_emptied() -> None:
     delivery = processed(a_delivery({"some": "thing"}))
 

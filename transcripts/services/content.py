@@ -91,7 +91,9 @@ class Content:
         return "" if call.result is None else self.text(result_message(call))
 
     def round(self, round_: Round) -> bytes:
-        """All of a round but its number, its input and its results, which may come by themselves."""
+        """All of a round but its number, its input and its results, which may come by
+        themselves.
+        """
         asked = [(call.id, call.name, call.args, call.sub_run) for call in round_.calls]
         said = [getattr(round_, name) for name in _ROUND_CONTENT] + [asked]
         return content_digest(b"round" + _encode(said), salt=self.salt)

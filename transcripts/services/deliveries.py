@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -20,6 +21,7 @@ from transcripts.choices import DeliveryKind, DeliveryState
 from transcripts.keys import content_digest
 from transcripts.masking.types import MaskedText
 from transcripts.models import ApiKey, Delivery, Project, User
+from transcripts.queueing import DELIVER, enqueue
 from transcripts.sealing import seal, unseal
 
 # Deaths of workers over one delivery until it counts as their cause.
@@ -148,9 +150,7 @@ def delivery_quarantine(
 
 
 def delivery_retry(*, delivery: Delivery) -> None:
-    """Let a worker try a delivery in quarantine again. The caller puts it on the queue, or the
-    sweep will.
-    """
+    """Let a worker try a delivery in quarantine again; raises `NotWaitingError` for any other."""
     with transaction.atomic():
         found = Delivery.objects.select_for_update().get(pk=delivery.pk)
         if found.state != DeliveryState.QUARANTINED:
@@ -161,6 +161,7 @@ def delivery_retry(*, delivery: Delivery) -> None:
         found.finished_at = None
         found.error = found.error_at = ""
         found.save()
+        transaction.on_commit(partial(enqueue, DELIVER, str(found.pk)))
     delivery.refresh_from_db()
 
 

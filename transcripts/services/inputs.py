@@ -166,7 +166,9 @@ def _changed(base: list[str] | None, change: InputChange) -> StoredInput:
 
 
 def adds_at_end(change: InputChange, size: int) -> bool:
-    """Whether each message is added behind all that are there, of which there are `size` at first."""
+    """Whether each message is added behind all that are there, of which there are
+    `size` at first.
+    """
     return all(placed.at is None or placed.at >= size + i for i, placed in enumerate(change.added))
 
 

@@ -62,7 +62,9 @@ def keep_header(*, run: Run, masked: MaskedRun, plain: RunRecord) -> None:
 
 
 def is_restricted(record: RunRecord) -> bool:
-    """Whether a label says that only named readers may read the run. Once said, it is not unsaid."""
+    """Whether a label says that only named readers may read the run. Once said, it is
+    not unsaid.
+    """
     return any(
         name.strip().casefold() == RESTRICTED_LABEL
         and value.strip().casefold() not in NOT_RESTRICTED

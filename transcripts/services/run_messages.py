@@ -96,7 +96,9 @@ def compare_messages(*, run_pk: int | None, changes: RoundChanges) -> MessageCha
 
 
 def _says_other(message: Message, there: str, digest: str) -> bool:
-    """Whether a named message has another text than before; a mere reference has none to compare."""
+    """Whether a named message has another text than before; a mere reference has none
+    to compare.
+    """
     return bool(message.named and there and digest and there != digest)
 
 

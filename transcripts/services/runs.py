@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,7 @@ from transcripts.masking.types import MaskedRun, MaskReceipt
 from transcripts.models import Project, Run
 from transcripts.record import RunRecord
 from transcripts.services import rows
+from transcripts.services.assembled import forget_unsaid
 from transcripts.services.content import Arrived, Content, storable
 from transcripts.services.run_answers import join_answers
 from transcripts.services.run_facts import derive_ending, derive_ticket, last_unanswered
@@ -72,13 +74,16 @@ def run_store(
     project: Project,
     fragment: RunRecord,
     live: bool,
+    assembled: bool = False,
     make_masker: MaskerFactory = masker_for,
 ) -> StoreOutcome:
     """Take a whole run, or what has come of it, into the project. Needs a transaction, which it
     leaves open.
 
-    `live`: the run goes on; else it is over with what has come. Content that is there already
-    changes nothing; other content for a round replaces it. Only what is new is masked and written.
+    `live`: the run goes on; else it is over with what has come. `assembled`: the fragment is all
+    that is known of the run, put together anew, and what it does not hold is no longer so. Content
+    that is there already changes nothing; other content for a round replaces it. Only what is new
+    is masked and written.
     The run is locked until the transaction ends. Raises `MaskingError` or `RunRefusedError`; the
     transaction must then be rolled back.
     """
@@ -87,6 +92,8 @@ def run_store(
     content = Content(project_id=project.pk, run_id=record.run_id)
     run = _locked(project, content.salt)
     created = run.pk is None
+    if assembled and not created:
+        forget_unsaid(run=run, record=record)
     arrived = Arrived(record, content)
     changes = compare_rounds(
         run_pk=run.pk, last_round=run.last_round, tail_size=run.tail_size, arrived=arrived
@@ -107,9 +114,11 @@ def run_store(
     late = sum(number < run.last_round for number in changes.new) if not created else 0
     last_before, over_before = run.last_round, run.over
     run.last_round = max(run.last_round, *arrived.rounds, 0)
-    run.over = run.over or not live
+    run.over = not live if assembled else run.over or not live
     run.tail_size = changes.tail_size
     count_rounds(run=run, changes=changes, late=late)
+    if assembled:
+        run.folded, run.replaced, run.late = dataclasses.astuple(record.received)
     if created:
         run.save()
     _write(run, changes, messages, masked, late=bool(late or changes.kept))
@@ -140,7 +149,9 @@ def run_store(
 
 
 def run_locked(*, pk: int) -> Run | None:
-    """The run under the lock that `run_store` takes, until the transaction ends; None: it is gone."""
+    """The run under the lock that `run_store` takes, until the transaction ends; None:
+    it is gone.
+    """
     return Run.objects.select_for_update(no_key=True).filter(pk=pk).first()
 
 

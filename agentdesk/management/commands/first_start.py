@@ -12,10 +12,9 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import BaseCommand, call_command
 from django.db import transaction
 
-from agentdesk.tasks import DELIVER
 from transcripts.choices import DeliveryKind, Role
 from transcripts.models import Membership, Project, User
-from transcripts.queueing import enqueue
+from transcripts.queueing import DELIVER, enqueue
 from transcripts.services.deliveries import delivery_accept
 
 EMAIL = "admin@localhost"

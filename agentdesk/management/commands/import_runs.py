@@ -13,11 +13,10 @@ from uuid import UUID
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from agentdesk.pipeline import delivery_process
-from agentdesk.tasks import RUN_ANALYSE
 from transcripts.choices import DeliveryKind, DeliveryState
 from transcripts.importers import all_importers
 from transcripts.models import Delivery, Project
-from transcripts.queueing import enqueue
+from transcripts.queueing import RUN_ANALYSE, enqueue
 from transcripts.services.deliveries import delivery_accept
 
 STORED, SET_ASIDE, UNREADABLE = 0, 1, 2

@@ -1,0 +1,240 @@
+"""Keeps the spans of traces, sealed, while more may come, and puts their runs together.
+
+A run is made of all its spans at once, so that it does not matter in which order, in how many
+requests or how often they came. A trace that is often added to is put together no more often than
+every second, and never for more than a tenth of the time; what has come since stays due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+import msgspec
+from django.db import connection
+from django.utils import timezone
+
+from transcripts.importers.spans.runs import is_root, run_key, runs_of, trace_of
+from transcripts.importers.spans.span import Span
+from transcripts.keys import content_digest, run_digest
+from transcripts.models import OpenTrace, Project, Run, SpanChunk
+from transcripts.record import Message, Received, Round, RunRecord
+from transcripts.sealing import seal, unseal
+
+REST_MS = 1000.0
+REST_FACTOR = 10
+# Chunks are made one when there are so many, and when all but the largest are half of its size.
+MANY_CHUNKS = 8
+SWEPT_AT_ONCE = 200
+CHANGED = ("assembled_at", "took_ms", "due_at", "closed_at", "has_root", "late", "bases")
+
+_encode = msgspec.msgpack.encode
+_decode = msgspec.msgpack.Decoder(list[Span]).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of spans that came: their trace, locked, and all of its spans where it is to be
+    put together now; else when it is due, if this is the first time since.
+    """
+
+    trace: OpenTrace
+    spans: list[Span] | None
+    due: datetime | None = None
+
+
+def spans_take(*, project: Project, key: str, spans: list[Span]) -> Taken:
+    """Keep spans of one run. Needs a transaction; the trace is locked until it ends.
+
+    The same spans in the same request again count as folded. Several traces are to be taken in the
+    order of `trace_order`, or two workers wait for each other.
+    """
+    trace, is_new = _locked(project, run_digest(project.pk, key), len(spans))
+    if not _add_chunk(trace, spans):
+        trace.folded += len(spans)
+        trace.span_count -= len(spans)
+        _save(trace, "folded", "span_count")
+        return Taken(trace, None)
+    if trace.closed_at is not None:
+        trace.late += len(spans)
+    ends = not trace.has_root and any(is_root(span, key) for span in spans)
+    trace.has_root = trace.has_root or ends
+    trace.closed_at = timezone.now() if trace.has_root else None
+    rests_until = _rests_until(trace)
+    if ends or rests_until is None or rests_until <= timezone.now():
+        return Taken(trace, spans if is_new else trace_spans(trace=trace))
+    first = trace.due_at is None
+    trace.due_at = trace.due_at or rests_until
+    _save(trace, *CHANGED)
+    return Taken(trace, None, trace.due_at if first else None)
+
+
+def trace_order(project: Project, keys: Iterable[str]) -> list[str]:
+    """Run ids in the order in which every worker takes their locks."""
+    return sorted(keys, key=lambda key: run_digest(project.pk, key))
+
+
+def trace_locked(*, pk: int) -> OpenTrace | None:
+    """An open trace, locked until the transaction ends; None where it was put away, or is in other
+    hands.
+    """
+    found = OpenTrace.objects.select_for_update(skip_locked=True, of=("self",))
+    return found.select_related("project").filter(pk=pk).first()
+
+
+def trace_spans(*, trace: OpenTrace) -> list[Span]:
+    """All spans that came of a trace; raises `transcripts.sealing.SealError`."""
+    chunks = list(SpanChunk.objects.filter(trace=trace).exclude(body=b"").order_by("id"))
+    spans = [
+        span for chunk in chunks for span in _decode(unseal(bytes(chunk.body), name=chunk.pk.bytes))
+    ]
+    sizes = sorted(len(chunk.body) for chunk in chunks)
+    if len(chunks) >= MANY_CHUNKS and sum(sizes[:-1]) * 2 >= sizes[-1]:
+        # The history that requests repeat packs away once their spans stand side by side.
+        id_ = uuid4()
+        body = seal(_encode(spans), name=id_.bytes)
+        SpanChunk.objects.filter(pk__in=[chunk.pk for chunk in chunks]).update(body=b"")
+        _insert_chunk(id_, trace, id_.bytes, body, len(spans))
+    return spans
+
+
+def trace_runs(*, trace: OpenTrace, spans: list[Span]) -> list[RunRecord]:
+    """The runs of a trace as they stand, those within it after the one that they belong to."""
+    if not spans:
+        return []
+    key = run_key(spans[0])
+    received = Received(folded=trace.folded, late=trace.late)
+    found = list(runs_of(trace_of(spans), key))
+    _note_bases(trace, found)
+    return [_after(replace(run, received=received), _base(trace, run)) for run in found]
+
+
+def trace_close(*, trace: OpenTrace) -> None:
+    """Nothing came for a while: the runs are over, until more comes. The caller assembles them."""
+    trace.closed_at = timezone.now()
+
+
+def trace_assembled(*, trace: OpenTrace, took_ms: float) -> None:
+    """The runs of a trace are stored with all that came of it."""
+    trace.assembled_at, trace.took_ms, trace.due_at = timezone.now(), took_ms, None
+    _save(trace, *CHANGED)
+
+
+def traces_due(*, older_than: timedelta, idle: timedelta) -> list[int]:
+    """Traces that are to be put together: overdue ones, and open ones to which nothing came for
+    `idle`.
+    """
+    now = timezone.now()
+    overdue = OpenTrace.objects.filter(due_at__lt=now - older_than)
+    silent = OpenTrace.objects.filter(closed_at=None, seen_at__lt=now - idle)
+    found = [*overdue.order_by("due_at", "pk").values_list("pk", flat=True)[:SWEPT_AT_ONCE]]
+    found += silent.order_by("seen_at", "pk").values_list("pk", flat=True)[:SWEPT_AT_ONCE]
+    return list(dict.fromkeys(found))
+
+
+def traces_put_away(*, kept: timedelta) -> int:
+    """Delete the spans of traces that are over, and to which nothing came for so long; returns how
+    many traces. Their runs stay.
+    """
+    over = OpenTrace.objects.filter(
+        closed_at__isnull=False, due_at=None, seen_at__lt=timezone.now() - kept
+    )
+    pks = list(over.order_by("seen_at", "pk").values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+    SpanChunk.objects.filter(trace__in=pks).delete()
+    return OpenTrace.objects.filter(pk__in=pks).delete()[0] if pks else 0
+
+
+_LOCK = """
+INSERT INTO transcripts_opentrace
+    (project_id, digest, seen_at, took_ms, span_count, folded, late, has_root, bases)
+VALUES (%s, %s, now(), 0, %s, 0, 0, false, '{}')
+ON CONFLICT (project_id, digest) DO UPDATE
+SET seen_at = now(), span_count = transcripts_opentrace.span_count + EXCLUDED.span_count
+RETURNING id, span_count
+"""
+_CHUNK = """
+INSERT INTO transcripts_spanchunk (id, trace_id, digest, body, span_count)
+VALUES (%s, %s, %s, %s, %s) ON CONFLICT (trace_id, digest) DO NOTHING
+"""
+
+
+def _locked(project: Project, digest: bytes, count: int) -> tuple[OpenTrace, bool]:
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, (project.pk, digest, count))
+        pk, total = cursor.fetchone()
+    if total == count:
+        new = OpenTrace(pk=pk, project=project, digest=digest, span_count=count)
+        new._state.adding = False
+        return new, True
+    return OpenTrace.objects.get(pk=pk), False
+
+
+def _add_chunk(trace: OpenTrace, spans: list[Span]) -> bool:
+    """Keep spans; False where the same ones came together before."""
+    packed = _encode(spans)
+    id_ = uuid4()
+    digest = content_digest(packed, salt=bytes(trace.digest))
+    return _insert_chunk(id_, trace, digest, seal(packed, name=id_.bytes), len(spans))
+
+
+def _insert_chunk(id_: UUID, trace: OpenTrace, digest: bytes, body: bytes, count: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(_CHUNK, (id_, trace.pk, digest, body, count))
+        added: bool = cursor.rowcount == 1
+    return added
+
+
+def _rests_until(trace: OpenTrace) -> datetime | None:
+    if trace.assembled_at is None:
+        return None
+    return trace.assembled_at + timedelta(milliseconds=max(REST_MS, trace.took_ms * REST_FACTOR))
+
+
+def _save(trace: OpenTrace, *fields: str) -> None:
+    trace.save(update_fields=fields)
+
+
+def _note_bases(trace: OpenTrace, runs: list[RunRecord]) -> None:
+    """How many rounds each run has before this trace adds to it: none, but where its spans were put
+    away.
+    """
+    digests = {run_digest(trace.project_id, run.run_id) for run in runs}
+    new = [digest for digest in digests if digest.hex() not in trace.bases]
+    if new:
+        found = Run.objects.filter(project_id=trace.project_id, digest__in=new).order_by("pk")
+        there = {bytes(digest): last for digest, last in found.values_list("digest", "last_round")}
+        trace.bases |= {digest.hex(): there.get(digest, 0) for digest in new}
+
+
+def _base(trace: OpenTrace, run: RunRecord) -> int:
+    return int(trace.bases[run_digest(trace.project_id, run.run_id).hex()])
+
+
+def _after(run: RunRecord, base: int) -> RunRecord:
+    """The run with its rounds numbered after the `base` rounds that are there."""
+    if not base:
+        return run
+    return replace(
+        run,
+        rounds=tuple(_moved(round_, base) for round_ in run.rounds),
+        messages=tuple(_moved_message(message, base) for message in run.messages),
+        notes=(*run.notes, f"Spans after round {base} came when the trace was put away."),
+    )
+
+
+def _moved(round_: Round, base: int) -> Round:
+    change = round_.input
+    if change is not None and round_.number == 1:
+        change = replace(change, whole=True)
+    return replace(round_, number=round_.number + base, input=change)
+
+
+def _moved_message(message: Message, base: int) -> Message:
+    if message.reply_of is not None:
+        return replace(message, reply_of=message.reply_of + base)
+    if message.result_of is not None:
+        number, index = message.result_of
+        return replace(message, result_of=(number + base, index))
+    return message
