@@ -31,11 +31,15 @@ _MOVES_MONEY = re.compile(r"account|bank|wallet|fund|payment|iban")
 _FINISH_WORDS = frozenset(
     {
         *("finish", "finished", "done", "final", "submit", "exit", "terminate", "end", "complete"),
-        *("answer", "task", "run", "conversation", "work", "session", "result", "solution"),
+        *("completed", "completion", "answer", "task", "run", "conversation", "work", "session"),
+        *("result", "solution", "mark", "attempt", "as"),
     }
 )
 _SAYS_NOTHING = frozenset(
-    {"answer", "task", "run", "conversation", "work", "session", "result", "solution"}
+    {
+        *("answer", "task", "run", "conversation", "work", "session", "result", "solution"),
+        *("mark", "attempt", "as"),
+    }
 )
 _WORD_EDGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 _GOAL_ROLES = frozenset({"system", "developer"})

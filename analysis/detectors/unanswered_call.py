@@ -36,12 +36,12 @@ def unanswered_call(reading: Reading, limits: Limits) -> Iterator[Draft]:
         missing = [call for call in calls if not call.answered]
         if missing and not (reading.live and round_.number == last):
             yield from _unanswered(reading, round_, calls, missing)
-        if round_.orphans:
+        named = any(orphan.call_id for orphan in round_.orphans)
+        # A log that prints results alone has no requests to match them with.
+        if round_.orphans and (named or reading.calls):
             # Without an id, or before the first request of the record, the match was the record's
             # to make.
-            unmatched = round_.number == reading.rounds[0].number or not any(
-                orphan.call_id for orphan in round_.orphans
-            )
+            unmatched = round_.number == reading.rounds[0].number or not named
             ids = [orphan.call_id or "no id" for orphan in round_.orphans]
             yield Draft(
                 at=Place(round_.number),

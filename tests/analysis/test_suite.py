@@ -204,13 +204,17 @@ def test_wasted_effort_counts_what_came_after_the_third_identical_call() -> None
     assert wasted.cost is None
 
 
-@pytest.mark.parametrize("tool", ["submit", "finish", "final_answer", "completeTask", "done"])
+@pytest.mark.parametrize(
+    "tool", ["submit", "finish", "final_answer", "mark_task_complete", "attempt_completion"]
+)
 def test_a_run_that_a_tool_ended_is_finished(tool: str) -> None:
     verdict = analyse(a_run([OTHER], [call(tool, {}, None)])).verdict
 
     assert (verdict.kind, verdict.flagged) == ("finished", False)
 
 
-@pytest.mark.parametrize("tool", ["answer", "run", "complete_order", "submit_order", "result"])
+@pytest.mark.parametrize(
+    "tool", ["answer", "run", "complete_order", "submit_order", "mark_as_task"]
+)
 def test_tools_that_only_sound_like_an_end_are_none(tool: str) -> None:
     assert analyse(a_run([OTHER], [call(tool, {}, "W1")])).verdict.kind == "never_finished"

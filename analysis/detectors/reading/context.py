@@ -70,8 +70,8 @@ class _Watch:
         tokens_before, self.tokens = self.tokens, round_.tokens_in
         if not gone:
             return
-        comes_back = bool(added) and added[0] in self.asides
-        if not kept and not comes_back and _cannot_be_all(tokens_before, round_.tokens_in):
+        answers = all(self._role_of(key) not in (*INSTRUCTIONS, "user") for key in added)
+        if not kept and answers and _cannot_be_all(tokens_before, round_.tokens_in):
             for key in dropped:
                 self.present[key] = self.present.get(key, 0) + 1
             return
@@ -84,7 +84,13 @@ class _Watch:
                     return
             else:
                 fresh = self._role_of(added[0]) in INSTRUCTIONS
-        lost = () if fresh else self._lost(gone, change, added)
+        elif self._is_taken_over(change):
+            # Another agent of the same run: its own instructions, and no history before its turn.
+            gone = tuple(key for key in gone if self._role_of(key) not in INSTRUCTIONS)
+            fresh = self._has_no_history()
+            if not gone:
+                return
+        lost = () if fresh else self._lost(gone, added)
         self.lost_at.update({key: len(self.changes) for key in lost})
         self.changes.append(ContextChange(round_.number, gone, lost, fresh))
 
@@ -107,23 +113,27 @@ class _Watch:
                 self.changes[at] = replace(self.changes[at], lost=(), fresh=True, back_at=None)
         return earlier
 
-    def _lost(
-        self, gone: tuple[str, ...], change: InputChange, added: list[str]
-    ) -> tuple[str, ...]:
-        head = change.added[0] if change.added else None
-        # Instructions in the place of instructions: another agent of the same run has taken over.
-        taken_over = (
-            head is not None
-            and (change.whole or head.at == 0)
-            and self._role_of(head.key) in INSTRUCTIONS
-        )
+    def _lost(self, gone: tuple[str, ...], added: list[str]) -> tuple[str, ...]:
         return tuple(
             key
             for key in self.watched
             if key in gone
-            and not (taken_over and self._role_of(key) in INSTRUCTIONS)
             and not _still_held(self.run, key, self.watched[key], self.present, added)
         )
+
+    def _is_taken_over(self, change: InputChange) -> bool:
+        """Other instructions, or the same from another hand, stand in the first place."""
+        head = change.added[0] if change.added else None
+        if head is None or not (change.whole or head.at == 0):
+            return False
+        return self._role_of(head.key) in INSTRUCTIONS or any(
+            self._role_of(key) in INSTRUCTIONS and _held(self.run, key, text, [head.key])
+            for key, text in self.watched.items()
+        )
+
+    def _has_no_history(self) -> bool:
+        """Nothing is read but instructions and what a person wrote."""
+        return all(self._role_of(key) in (*INSTRUCTIONS, "user") for key in self.present)
 
     def _role_of(self, key: str) -> str:
         message = self.run.message_by_key.get(key)

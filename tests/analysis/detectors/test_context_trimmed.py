@@ -31,6 +31,14 @@ def with_tokens(*tokens: int | None, model: str = "m") -> RunRecord:
             reading_run(["s", "u"], ["helper", "order"], ["s", "u", "a1"], texts=TEXTS),
             id="a sub-agent",
         ),
+        pytest.param(
+            reading_run(["s", "u", "a1"], ["helper", "u", "a1", "a2"], texts=TEXTS),
+            id="other instructions, all else kept",
+        ),
+        pytest.param(
+            reading_run(["s", "u", "a1"], ["helper", "u"], texts=TEXTS),
+            id="another agent begins with the ticket",
+        ),
         pytest.param(with_tokens(1000, 1200, 1300), id="tokens grow"),
         pytest.param(with_tokens(1000, 850), id="a fall of less than a fifth"),
         pytest.param(with_tokens(200, 90), id="a fall of a few words"),

@@ -19,6 +19,10 @@ ANSWERED = call("get_ticket", {"id": 5}, "printer")
         pytest.param(a_run([ANSWERED], [ASKED], live=True), id="the last round of a live run"),
         pytest.param(a_run([ANSWERED], [call("submit", {}, None)]), id="a tool that ends the run"),
         pytest.param(a_run([call("transfer_to_human", {}, None)]), id="a hand-off"),
+        pytest.param(
+            a_run("Hi.", a_round(reply="x", orphans=(Orphan("", "found"),))),
+            id="a log of results alone",
+        ),
     ],
 )
 def test_stays_silent(run: RunRecord) -> None:
