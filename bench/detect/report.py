@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 
@@ -10,6 +11,8 @@ from bench.detect.score import Control, Outcome, Share, by_detector
 from bench.detect.speed import Timing
 
 PLACE_TARGET, KIND_TARGET, ALARM_TARGET = 0.95, 0.95, 0.02
+UNQUOTED = re.compile("“[^”]*”")
+"""What a finding quotes of a real run stays with the run."""
 MILLISECONDS = {1000: 150.0, 100_000: 15_000.0}
 """What a pass over so many rounds of 2 KB may take."""
 
@@ -175,7 +178,7 @@ def corpus_list(alarms: list[Alarm]) -> str:
                 f"{alarm.file} {alarm.run_id[-24:]}",
                 _place(alarm),
                 f"`{alarm.detector}`",
-                _cell(alarm.why),
+                _cell(UNQUOTED.sub("“…”", alarm.why)),
                 _cell(verdict),
             ]
             for alarm, verdict in zip(alarms, verdicts, strict=True)
