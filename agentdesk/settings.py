@@ -25,6 +25,9 @@ AGENTDESK_MAX_EXPANDED_BYTES = env.number("AGENTDESK_MAX_EXPANDED_BYTES", 256 * 
 # A delivery that takes longer counts as failed, and goes to quarantine after a few attempts.
 AGENTDESK_TASK_SECONDS = env.number("AGENTDESK_TASK_SECONDS", 300, least=1)
 AGENTDESK_SWEEP_SECONDS = env.number("AGENTDESK_SWEEP_SECONDS", 10, least=1)
+# A trace to which no span came for so long is over, and later its spans are deleted.
+AGENTDESK_TRACE_IDLE_SECONDS = env.number("AGENTDESK_TRACE_IDLE_SECONDS", 300, least=1)
+AGENTDESK_TRACE_KEEP_SECONDS = env.number("AGENTDESK_TRACE_KEEP_SECONDS", 3600, least=60)
 # Proxies of one's own in front, each of which adds the client's address to X-Forwarded-For.
 AGENTDESK_PROXIES = env.number("AGENTDESK_PROXIES", 0)
 AGENTDESK_KEY_REQUESTS_PER_MINUTE = env.number("AGENTDESK_KEY_REQUESTS_PER_MINUTE", 12_000, least=1)

@@ -5,12 +5,15 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from agentdesk.api import api_urls
 from agentdesk.health import healthz
+from transcripts.otlp import spans_send
 from transcripts.views.home import home, theme
 from transcripts.views.sign_in import set_password
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home, name="home"),
     path("healthz", healthz, name="healthz"),
+    path("v1/traces", spans_send, name="spans_send"),
+    path("api/v1/traces", spans_send),
     path("api/v1/", api_urls()),
     path("theme/", theme, name="theme"),
     path(

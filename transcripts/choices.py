@@ -69,6 +69,7 @@ class DeliveryKind(TextChoices):
     ROUNDS = "rounds", "rounds of a live run"
     END = "end", "the end of a run"
     FILE = "file", "a file"
+    SPANS = "spans", "spans of OpenTelemetry"
 
 
 class InputKind(TextChoices):

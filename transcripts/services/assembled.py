@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 from django.db.models import Count, Q, Sum
 
-from transcripts.models import Round, Run
+from transcripts.models import Message, Round, Run
 from transcripts.record import RunRecord
 from transcripts.services import rows
 from transcripts.services.totals import sum_again
 
+_READ = "SELECT number, added FROM transcripts_round WHERE run_id = %s"
 _GONE = (
     "DELETE FROM transcripts_toolcall WHERE run_id = %s AND round_number > %s",
     "DELETE FROM transcripts_round WHERE run_id = %s AND number > %s",
@@ -35,8 +38,12 @@ def forget_unsaid(*, run: Run, record: RunRecord) -> None:
 
 
 def _cut(run: Run, last: int) -> None:
+    read: dict[bool, set[str]] = {True: set(), False: set()}
+    for number, added in rows.fetch(_READ, (run.pk,)):
+        read[number <= last] |= {ident for _, ident in json.loads(added)}
     for sql in _GONE:
         rows.execute(sql, (run.pk, last))
+    Message.objects.filter(run=run, ident__in=read[False] - read[True], key="").delete()
     kept = Round.objects.filter(run=run).aggregate(
         rounds=Count("number"),
         calls=Sum("call_count", default=0),
@@ -50,5 +57,5 @@ def _cut(run: Run, last: int) -> None:
         len(orphans) for orphans in Round.objects.filter(run=run).values_list("orphans", flat=True)
     )
     run.tail_size = None
-    run.completeness = {}
+    run.completeness = {"gaps": [], "rounds_expected": last}
     sum_again(run=run)

