@@ -7,7 +7,7 @@ from agentdesk.api import api_urls
 from agentdesk.health import healthz
 from transcripts.otlp import spans_send
 from transcripts.views.home import home, theme
-from transcripts.views.sign_in import set_password
+from transcripts.views.sign_in import change_password, set_password
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home, name="home"),
@@ -24,6 +24,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="sign_in",
     ),
     path("sign-out/", auth_views.LogoutView.as_view(), name="sign_out"),
+    path("password/", change_password, name="change_password"),
     path("password/<uidb64>/<token>/", set_password, name="set_password"),
     path("p/<slug:slug>/", include("analysis.urls")),
     path("p/<slug:slug>/", include("transcripts.urls")),

@@ -95,12 +95,12 @@ def up(state: State, *, host: str, port: int | None) -> int:
         bind = choose_bind(host, port)
         servers = Servers()
         own: list[Child] = []
+        welcome = ""
         try:
             start_database(state, servers, say)
             start_queue(state, servers, say)
             state.write_services({**servers.variables, "AGENTDESK_HOSTS": ",".join(bind.hosts())})
             environment = _environment(state, servers, bind)
-            welcome = ""
             if not is_prepared(state, servers.postgres):
                 welcome = _prepare_database(environment)
                 note_prepared(state)
@@ -108,6 +108,7 @@ def up(state: State, *, host: str, port: int | None) -> int:
             _start_own(state, own, bind)
             state.say_who(address=bind.address)
             print(f"\nAgentdesk is at {bind.address}\n{welcome}Ctrl-C stops it.", flush=True)
+            welcome = ""
             return _watch([*servers.children, *own])
         except Stop:
             return 0
@@ -118,6 +119,9 @@ def up(state: State, *, host: str, port: int | None) -> int:
                 say("desk", "stopping")
                 _stop_all(own, servers)
                 say("desk", "stopped")
+            if welcome:
+                # The account is made, and its password is kept nowhere else.
+                print(f"\n{welcome}", flush=True)
 
 
 def down(state: State, *, patience: float = 60) -> int:

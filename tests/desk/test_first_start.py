@@ -44,6 +44,18 @@ def test_the_second_start_changes_and_says_nothing(quick: None) -> None:
     assert (User.objects.count(), Project.objects.count()) == (1, 1)
 
 
+@pytest.mark.django_db
+def test_without_its_example_no_account_is_made_whose_password_nobody_saw(
+    quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_start, "EXAMPLE", Path("missing.json"))
+
+    with pytest.raises(FileNotFoundError):
+        start()
+
+    assert not User.objects.exists()
+
+
 def test_static_files_are_collected_when_one_has_changed(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

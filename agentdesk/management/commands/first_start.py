@@ -13,7 +13,7 @@ from django.core.management import BaseCommand, call_command
 from django.db import transaction
 
 from transcripts.choices import DeliveryKind, Role
-from transcripts.models import Membership, Project, User
+from transcripts.models import Delivery, Membership, Project, User
 from transcripts.queueing import DELIVER, enqueue
 from transcripts.services.deliveries import delivery_accept
 
@@ -29,8 +29,10 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False)
         collect_changed_static()
         if not User.objects.exists():
-            project, password = make_first_account()
-            deliver_example(project)
+            with transaction.atomic():
+                project, password = make_first_account()
+                delivery = deliver_example(project)
+            enqueue(DELIVER, str(delivery.pk))
             self.stdout.write(f"Sign in as {EMAIL} with the password {password}")
             self.stdout.write("It is shown this once; change it after signing in.")
 
@@ -55,7 +57,6 @@ def static_sources_digest() -> str:
     return digest.hexdigest()
 
 
-@transaction.atomic
 def make_first_account() -> tuple[Project, str]:
     """Make the first project with its administrator; returns it and their password."""
     password = secrets.token_urlsafe(12)
@@ -66,7 +67,7 @@ def make_first_account() -> tuple[Project, str]:
     return project, password
 
 
-def deliver_example(project: Project) -> None:
+def deliver_example(project: Project) -> Delivery:
     """Take the example run in as any other file is."""
     delivery, _ = delivery_accept(
         project=project,
@@ -74,4 +75,4 @@ def deliver_example(project: Project) -> None:
         content=EXAMPLE.read_bytes(),
         file_name=EXAMPLE.name,
     )
-    enqueue(DELIVER, str(delivery.pk))
+    return delivery

@@ -107,6 +107,27 @@ def test_signing_out(client: Client, project: Project) -> None:
     assert client.get("/p/helpdesk/runs/").status_code == 302
 
 
+def test_a_person_changes_their_password(client: Client, project: Project) -> None:
+    person = a_user("lead@desk.example", "first-pass-4417")
+    a_member(project, Role.LEAD, user=person)
+    client.force_login(person)
+    new = {"new_password1": "second-pass-4417", "new_password2": "second-pass-4417"}
+
+    wrong = client.post(reverse("change_password"), {"old_password": "no", **new})
+    right = client.post(
+        reverse("change_password"), {"old_password": "first-pass-4417", **new}, follow=True
+    )
+
+    assert "incorrect" in wrong.content.decode()
+    assert "Your password is changed" in right.content.decode()
+    person.refresh_from_db()
+    assert person.check_password("second-pass-4417")
+
+
+def test_changing_a_password_takes_signing_in(client: Client) -> None:
+    assert client.get(reverse("change_password")).status_code == 302
+
+
 @pytest.mark.parametrize("theme", ["light", "dark", "auto"])
 def test_light_and_dark_are_kept(client: Client, theme: str) -> None:
     answer = client.post(reverse("theme"), {"theme": theme, "next": "/sign-in/"})
