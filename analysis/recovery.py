@@ -46,12 +46,10 @@ class Recovery:
                 return None
         found = None
         for purpose in (about.name, f"family {about.nature.family}"):
-            calls, rounds = self._good.get(purpose, ([], []))
-            for call in calls[bisect_right(rounds, last) :]:
-                # After a good answer that was asked for again and again, only another one is news.
-                if about.came_to_nothing or not call.same_result(about):
-                    found = min(found or call.round, call.round)
-                    break
+            good = self._good.get(purpose)
+            call = good.after(last, about) if good is not None else None
+            if call is not None:
+                found = min(found or call.round, call.round)
         return found
 
     def _told(self, last: int) -> int | None:
@@ -85,15 +83,13 @@ class Recovery:
         return frozenset(self._reading.heard)
 
     @cached_property
-    def _good(self) -> dict[str, tuple[list[CallReading], list[int]]]:
-        """Successful calls by tool and by purpose, ascending, with their rounds."""
-        good: dict[str, tuple[list[CallReading], list[int]]] = {}
+    def _good(self) -> dict[str, _Good]:
+        """Successful calls by tool and by purpose."""
+        good: dict[str, _Good] = {}
         for call in self._reading.calls:
             if not call.came_to_nothing:
                 for purpose in (call.name, f"family {call.nature.family}"):
-                    calls, rounds = good.setdefault(purpose, ([], []))
-                    calls.append(call)
-                    rounds.append(call.round)
+                    good.setdefault(purpose, _Good()).add(call)
         return good
 
     @cached_property
@@ -104,3 +100,39 @@ class Recovery:
             for round_ in self._reading.rounds
             if round_.reply.strip() and not round_.calls
         ]
+
+
+class _Good:
+    """Successful calls for one purpose, in the run's order."""
+
+    def __init__(self) -> None:
+        self._calls: list[CallReading] = []
+        self._rounds: list[int] = []
+
+    def add(self, call: CallReading) -> None:
+        self._calls.append(call)
+        self._rounds.append(call.round)
+
+    def after(self, last: int, about: CallReading) -> CallReading | None:
+        """The first of them after round `last`; where `about` had a good answer itself, the first
+        with another one: after an answer that was asked for again and again, only that is news.
+        """
+        at = bisect_right(self._rounds, last)
+        if at == len(self._calls):
+            return None
+        if not about.came_to_nothing and self._calls[at].same_result(about):
+            at = self._next_other[at]
+        return self._calls[at] if at < len(self._calls) else None
+
+    @cached_property
+    def _next_other(self) -> list[int]:
+        """For each call the place of the next one whose answer differs from the one before it.
+
+        Found once for all, so that a finding in every round costs one step each.
+        """
+        calls = self._calls
+        following = [len(calls)] * len(calls)
+        for at in range(len(calls) - 2, -1, -1):
+            same = calls[at + 1].same_result(calls[at])
+            following[at] = following[at + 1] if same else at + 1
+        return following

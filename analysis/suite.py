@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from analysis.detectors import all_detectors
@@ -55,11 +57,16 @@ def analyse(
     detectors: Sequence[Detector] | None = None,
 ) -> Analysis:
     """Read `run` with every detector. The same run and limits always give the same analysis."""
+    with _uncollected():
+        return _analyse(run, limits, all_detectors() if detectors is None else detectors)
+
+
+def _analyse(run: RunRecord, limits: Limits, detectors: Sequence[Detector]) -> Analysis:
     reading = Reading(run, limits)
     found: list[tuple[Finding, int]] = []
     errors: dict[str, str] = {}
     recovery = Recovery(reading)
-    for detector in all_detectors() if detectors is None else detectors:
+    for detector in detectors:
         try:
             found.extend((finding, detector.rank) for finding in _run(detector, reading, recovery))
         except Exception as error:  # one rule that fails must not take the others with it
@@ -79,6 +86,20 @@ def analyse(
             if (wasted := wasted_of(reading, finding)).rounds
         },
     )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No collection of cycles meanwhile: what a pass makes it keeps to its end, and to walk over
+    all of it again and again makes each round of a long run cost more than the one before.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _order(finding: Finding, rank: int) -> tuple[int, int, int, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from analysis.choices import Severity
+from analysis.places import Place
 
 if TYPE_CHECKING:
     from analysis.detectors.limits import Limits
@@ -23,14 +24,6 @@ PARTS = {
     "fix": "Fix in code",
     "source": "Source",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A round (number from 1) and, where one call is meant, its index (from 0) in the round."""
-
-    round: int
-    call: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.choices import Severity
-from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import CallReading, Reading
 from analysis.detectors.reading.failure_words import NO_SUCH_TOOL
 from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.tools import Effect
 from analysis.detectors.reading.words import quoted, word_set
+from analysis.places import Place
 from transcripts.record import Stop
 
 _CLAIMS = Pattern(

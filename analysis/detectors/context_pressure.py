@@ -3,11 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.choices import Severity
-from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import Reading
 from analysis.detectors.reading.patterns import Pattern
 from analysis.detectors.reading.words import quoted
+from analysis.places import Place
 
 # Of the window. What is above leaves too little room for a reply with a tool request in it.
 PRESSURE = 0.8

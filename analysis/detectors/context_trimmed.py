@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from analysis.choices import Severity
-from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import Reading
 from analysis.detectors.reading.words import count
+from analysis.places import Place
 from transcripts.record import Round
 
 # The fall of input tokens from one round to the next that cannot be chance: requests only grow.

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from analysis.choices import Severity
-from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import Reading
+from analysis.places import Place
 
 # A run this many times as dear as a normal one is not a normal one with bad luck.
 TIMES_NORMAL = 8

@@ -3,11 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.choices import Severity
-from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import Reading
 from analysis.detectors.reading.episodes import MOST_EVIDENCE
 from analysis.detectors.reading.words import count, rounds
+from analysis.places import Place
 from transcripts.record import Stop
 
 MIN_EMPTY = 2

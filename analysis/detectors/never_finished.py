@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from analysis.choices import Severity
-from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import Reading
 from analysis.detectors.reading.words import count, span
+from analysis.places import Place
 from transcripts.record import Ending, Stop
 
 STOP_WORDS = {

@@ -9,7 +9,7 @@ from analysis.detectors.reading import Reading
 from analysis.detectors.reading.words import quoted
 
 
-@detector(version=1, severity=Severity.FAULT, odd=True, rank=20)
+@detector(version=2, severity=Severity.FAULT, odd=True, rank=20)
 def no_effect(reading: Reading, limits: Limits) -> Iterator[Draft]:
     """Change without effect.
 
@@ -19,8 +19,8 @@ def no_effect(reading: Reading, limits: Limits) -> Iterator[Draft]:
     Why it matters: the model goes on as if the step was done, or does it again and again.
     Stays silent: when the read is another one, is about another thing, or its answer changed;
     when the change failed openly.
-    Yields: one finding for each change, at the first call that had no effect; its repeats count
-    into it.
+    Yields: one finding for each tool and the read that shows it, at the first call that had no
+    effect; later ones count into it.
     Likely cause: the change was refused or not carried out and the tool does not say so, or it
     takes effect later than the agent looks.
     Fix in code: let the tool read back what it changed and return the new state, or an error;

@@ -4,11 +4,12 @@ import string
 from collections.abc import Iterator
 
 from analysis.choices import Severity
-from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import Reading
 from analysis.detectors.reading.episodes import MOST_EVIDENCE
 from analysis.detectors.reading.words import ordinal, quoted, rounds
+from analysis.places import Place
 from transcripts.record import Round
 
 MIN_SAME = 3

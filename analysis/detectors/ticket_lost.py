@@ -3,11 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.choices import Severity
-from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import Reading
 from analysis.detectors.reading.context import INSTRUCTIONS
 from analysis.detectors.reading.words import quoted
+from analysis.places import Place
 
 
 @detector(version=1, severity=Severity.FAULT, odd=True, rank=1)

@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.choices import Severity
-from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import Reading
 from analysis.detectors.reading.words import duration
+from analysis.places import Place
 
 # A run that takes three times as long as nearly all finished ones is not one of them.
 TIMES_NORMAL = 3

@@ -3,11 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.choices import Severity
-from analysis.detectors.base import Draft, Place, detector
+from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import CallReading, Reading
 from analysis.detectors.reading.episodes import places
 from analysis.detectors.reading.words import count, listing, quoted
+from analysis.places import Place
 from transcripts.record import Round
 
 

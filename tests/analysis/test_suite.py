@@ -7,9 +7,10 @@ import pytest
 
 from analysis.choices import Severity
 from analysis.detectors import all_detectors, detector_named
-from analysis.detectors.base import Detector, Draft, Place, detector
+from analysis.detectors.base import Detector, Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import Reading
+from analysis.places import Place
 from analysis.suite import analyse, suite_version
 from tests.builders import a_round, a_run, call
 from transcripts.record import (
@@ -84,6 +85,14 @@ def test_a_repetition_is_made_up_for_by_another_answer_only() -> None:
 
     assert recovered(a_run(*same, "Done."), "repeated_call") is None
     assert recovered(a_run(*same, done, "Done."), "repeated_call") == 4
+
+
+def test_the_first_other_answer_after_a_repetition_counts_however_late() -> None:
+    same = [[call("status", {"job": 7}, "pending")] for _ in range(4)]
+    aside = [call("status", {"job": 8}, "pending")]
+    done = [call("status", {"job": 7}, "done")]
+
+    assert recovered(a_run(*same, [OTHER], aside, done, "Done."), "repeated_call") == 7
 
 
 def test_nothing_makes_up_for_a_passed_limit() -> None:

@@ -10,13 +10,13 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from analysis.detectors.base import Place
 from analysis.detectors.limits import DEFAULT, Limits, named
 from analysis.detectors.reading import emptiness, failures, keys
 from analysis.detectors.reading.context import ContextChange, read_context
 from analysis.detectors.reading.patterns import encodable
 from analysis.detectors.reading.tools import Effect, ToolNature, nature_of
 from analysis.detectors.reading.values import is_path, values_of
+from analysis.places import Place
 from transcripts.record import ENDED_BY_ITSELF, Call, Ending, Placed, Round, RunRecord
 
 if TYPE_CHECKING:

@@ -61,8 +61,8 @@ LONGEST_STATE = 60
 class NoEffect:
     """`change` did not show in `after`: it is as `before`, or says the opposite (`before` None).
 
-    `told` is what the read says, `times` how often the same call had no effect, `settled_at` the
-    round in which the read did change at last.
+    `told` is what the read says, `times` how often the same tool had no effect on it, `settled_at`
+    the round in which the read did change at last.
     """
 
     change: CallReading
@@ -78,11 +78,14 @@ class _Search:
     last_read: dict[tuple[str, str], CallReading] = field(default_factory=dict)
     changes: list[CallReading] = field(default_factory=list)
     unproven: list[CallReading] = field(default_factory=list)
-    found: dict[tuple[str, str], NoEffect] = field(default_factory=dict)
+    # By the changing tool and the key of the read: the same knot, whatever else was tried.
+    found: dict[tuple[str, tuple[str, str]], NoEffect] = field(default_factory=dict)
 
 
 def find_no_effects(calls: Sequence[CallReading]) -> list[NoEffect]:
-    """One entry for each call key that had no effect, at its first call without one."""
+    """One entry for each tool that had no effect on what one read shows, at its first call
+    without one.
+    """
     search = _Search()
     for call in calls:
         if call.effect == Effect.CHANGES:
@@ -109,8 +112,9 @@ def _compare(search: _Search, read: CallReading) -> None:
         return
     if read.result_key != before.result_key:
         for change in since:
-            if change.key in search.found and search.found[change.key].settled_at is None:
-                search.found[change.key].settled_at = read.round
+            known = search.found.get((change.name, read.key))
+            if known is not None and known.settled_at is None:
+                known.settled_at = read.round
         return
     _add(search, NoEffect(since[0], before, read, read.call.result or ""))
 
@@ -123,7 +127,7 @@ def _contradict(search: _Search, read: CallReading) -> None:
             open_.append(change)
             continue
         told = _opposite_told(change, read)
-        if told and change.key not in search.found:
+        if told and (change.name, read.key) not in search.found:
             _add(search, NoEffect(change, None, read, told))
     search.unproven = open_
 
@@ -156,9 +160,10 @@ def _differs(wanted: Any, shown: str) -> bool:
 
 
 def _add(search: _Search, found: NoEffect) -> None:
-    known = search.found.get(found.change.key)
+    about = found.change.name, found.after.key
+    known = search.found.get(about)
     if known is None:
-        search.found[found.change.key] = found
+        search.found[about] = found
     else:
         known.times += 1
         known.settled_at = None

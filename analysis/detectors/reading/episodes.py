@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from analysis.detectors.base import Place
 from analysis.detectors.reading import CallReading
+from analysis.places import Place
 
 # Places that a finding lists; how many there are in all is in its values.
 MOST_EVIDENCE = 50

@@ -4,7 +4,7 @@ import pytest
 
 from tests.analysis.detectors.finding import drafts, rounds
 from tests.builders import a_run, call
-from transcripts.record import RunRecord
+from transcripts.record import Call, RunRecord
 
 READ = call("check_vpn_status", {"employee_id": 4417}, "last reset: 9 days ago")
 CHANGED = call("check_vpn_status", {"employee_id": 4417}, "last reset: just now")
@@ -82,7 +82,7 @@ def test_a_time_stamp_of_the_answer_is_no_change() -> None:
         ),
     ],
 )
-def test_a_later_read_that_says_the_opposite(change: object, read: object) -> None:
+def test_a_later_read_that_says_the_opposite(change: Call, read: Call) -> None:
     assert rounds("no_effect", a_run([change], [read])) == [1]
 
 
@@ -100,3 +100,20 @@ def test_a_change_that_takes_time_is_made_up_for() -> None:
     (draft,) = drafts("no_effect", a_run([READ], [RESET], [READ], [RESET], [CHANGED]))
 
     assert draft.made_up_at == 5
+
+
+def test_other_tries_at_the_same_thing_are_told_once() -> None:
+    read = call("get_item", {"id": 7}, {"id": 7, "size": 0})
+    tries = [[call("update_item", {"id": 7, "size": size}, "ok")] for size in (1, 2, 3)]
+
+    (draft,) = drafts("no_effect", a_run(tries[0], [read], tries[1], [read], tries[2], [read]))
+
+    assert (draft.at.round, draft.values["times"]) == (1, 3)
+
+
+def test_the_same_tool_on_two_things_is_told_twice() -> None:
+    def tried(item: int) -> list[list[Call]]:
+        read = call("get_item", {"id": item}, {"id": item, "size": 0})
+        return [[call("update_item", {"id": item, "size": 5}, "ok")], [read]]
+
+    assert rounds("no_effect", a_run(*tried(7), *tried(8))) == [1, 3]
