@@ -13,8 +13,10 @@ from ninja import Query
 from analysis.models import Verdict
 from analysis.schemas import FindingListOut, RunListOut, RunOut
 from analysis.selectors import CursorError, finding_list, run_list
+from analysis.words import without_quotes
 from transcripts.api import FOUND, REFUSED, may_read, router, run_of
-from transcripts.choices import Ending
+from transcripts.audit import access_record
+from transcripts.choices import AccessAction, Ending
 from transcripts.models import Run
 from transcripts.problems import ProblemError
 from transcripts.schemas import ProblemOut
@@ -71,9 +73,24 @@ def runs_list(
     summary="Read a run's findings",
 )
 def findings_read(request: HttpRequest, run_id: str) -> dict[str, Any]:
-    """What the detectors claim, each with its place and evidence."""
+    """What the detectors claim, each with its place and evidence. What they quote of a restricted
+    run is left out; of any other, the reading leaves a line in the audit log.
+    """
     run = run_of(request, run_id)
-    return {"run_id": run.run_id, "findings": finding_list(run=run)}
+    findings = finding_list(run=run)
+    if run.restricted:
+        for finding in findings:
+            finding.why = _told(finding.why, run)
+    else:
+        access_record(
+            project=run.project,
+            action=AccessAction.READ,
+            run=run,
+            api_key=request.auth,  # type: ignore[attr-defined]
+            request=request,
+            detail={"findings": len(findings)},
+        )
+    return {"run_id": run.run_id, "findings": findings}
 
 
 @router.get(
@@ -94,13 +111,18 @@ def run_out(run: Run) -> dict[str, Any]:
         "rounds": run.round_count,
         "calls": run.call_count,
         "masked": run.mask_hits,
-        "verdict": verdict.sentence if verdict else None,
+        "verdict": _told(verdict.sentence, run) if verdict else None,
         "flagged": verdict.flagged if verdict else None,
-        "first_odd_round": _first_odd(verdict) if verdict else None,
+        "first_odd_round": _first_odd(verdict, run) if verdict else None,
     }
 
 
-def _first_odd(verdict: Verdict) -> dict[str, Any] | None:
+def _told(sentence: str, run: Run) -> str:
+    """A sentence of the analysis, without what it quotes where the run is restricted."""
+    return without_quotes(sentence) if run.restricted else sentence
+
+
+def _first_odd(verdict: Verdict, run: Run) -> dict[str, Any] | None:
     if verdict.odd_round is None:
         return None
     return {
@@ -108,7 +130,7 @@ def _first_odd(verdict: Verdict) -> dict[str, Any] | None:
         "call": verdict.odd_call,
         "detector": verdict.odd_detector,
         "tool": verdict.odd_tool,
-        "why": verdict.odd_why,
+        "why": _told(verdict.odd_why, run),
         "recovered_at": verdict.recovered_at,
     }
 

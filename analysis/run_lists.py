@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
 from analysis.models import Finding
+from transcripts.access import May, Reader
 from transcripts.choices import Ending
 from transcripts.models import Project, Run
 
@@ -79,9 +80,9 @@ class RunPage:
     newer: str = ""
 
 
-def runs_matching(*, project: Project, wanted: RunFilter, sees_text: bool) -> QuerySet[Run]:
-    """All runs of the project that match, in no order. `sees_text`: the search may look at
-    titles.
+def runs_matching(*, project: Project, wanted: RunFilter, reader: Reader) -> QuerySet[Run]:
+    """All runs of the project that match, in no order. The search looks at the titles that
+    `reader` may read and at no others: which runs it finds would tell what stands in them.
     """
     runs = Run.objects.filter(project=project)
     if wanted.tab == "flagged":
@@ -103,17 +104,24 @@ def runs_matching(*, project: Project, wanted: RunFilter, sees_text: bool) -> Qu
         runs = runs.filter(Exists(found))
     if wanted.q:
         names = Q(ticket_id__istartswith=wanted.q) | Q(run_id__istartswith=wanted.q)
-        runs = runs.filter(names | Q(title__icontains=wanted.q) if sees_text else names)
+        runs = runs.filter(names | _titled(wanted.q, reader))
     return runs
 
 
+def _titled(words: str, reader: Reader) -> Q:
+    if not reader.may(May.READ_TRANSCRIPTS):
+        return Q(pk__in=())
+    found = Q(title__icontains=words)
+    return found if reader.restricted else found & Q(restricted=False)
+
+
 def run_page(
-    *, project: Project, wanted: RunFilter, before: str, after: str, sees_text: bool
+    *, project: Project, wanted: RunFilter, before: str, after: str, reader: Reader
 ) -> RunPage:
     """One page, newest first. `before` and `after` are cursors of `cursor_of`; a bad one is passed
     over.
     """
-    matching = runs_matching(project=project, wanted=wanted, sees_text=sees_text)
+    matching = runs_matching(project=project, wanted=wanted, reader=reader)
     matching = matching.select_related("verdict")
     place_before, place_after = _place(before), _place(after)
     if place_after is not None:
@@ -135,10 +143,10 @@ def run_page(
     )
 
 
-def run_counts(*, project: Project, wanted: RunFilter, sees_text: bool) -> dict[str, int]:
+def run_counts(*, project: Project, wanted: RunFilter, reader: Reader) -> dict[str, int]:
     """How many runs each tab would show, up to `COUNT_UP_TO` + 1. One query a tab."""
     return {
-        tab: runs_matching(project=project, wanted=wanted.on(tab), sees_text=sees_text)
+        tab: runs_matching(project=project, wanted=wanted.on(tab), reader=reader)
         .values("pk")[: COUNT_UP_TO + 1]
         .count()
         for tab in TABS
@@ -166,10 +174,10 @@ def filter_options(*, project: Project) -> dict[str, list[str]]:
 
 
 def neighbours(
-    *, run: Run, project: Project, wanted: RunFilter, sees_text: bool
+    *, run: Run, project: Project, wanted: RunFilter, reader: Reader
 ) -> tuple[Run | None, Run | None]:
     """The run above and the run below `run` in the list. One query."""
-    matching = runs_matching(project=project, wanted=wanted, sees_text=sees_text).only(
+    matching = runs_matching(project=project, wanted=wanted, reader=reader).only(
         "pk", "received_at"
     )
     place = (run.received_at, run.pk)

@@ -103,6 +103,9 @@ def run_findings(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     run = run_for(reader.project, pk, "verdict")
     paginator = Paginator(run.findings.order_by("order"), FINDINGS_PER_PAGE)
     page = paginator.get_page(request.GET.get("page"))
+    if reader.may_read(run):
+        # What findings say of a call quotes it.
+        note_access(request, reader, AccessAction.READ, run, detail={"findings": page.number})
     context = _frame(request, reader, RunView(run)) | {"page": page}
     return render(request, "analysis/run_findings.html", context)
 
@@ -137,7 +140,7 @@ def _whole_page(request: HttpRequest, reader: Reader, view: RunView) -> dict[str
             run=run,
             project=reader.project,
             wanted=run_lists.RunFilter.of_text(request.GET["list"]),
-            sees_text=reader.may(May.READ_TRANSCRIPTS),
+            reader=reader,
         )
     listed = view.findings.rows[:LISTED_FINDINGS]
     return {

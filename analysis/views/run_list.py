@@ -22,15 +22,14 @@ from transcripts.pages import project_page
 def run_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     """Runs, flagged first: what happened to whom, with the filters in the address."""
     wanted = run_lists.RunFilter.of(request.GET)
-    sees_text = reader.may(May.READ_TRANSCRIPTS)
     page = run_lists.run_page(
         project=reader.project,
         wanted=wanted,
         before=request.GET.get("before", ""),
         after=request.GET.get("after", ""),
-        sees_text=sees_text,
+        reader=reader,
     )
-    counts = run_lists.run_counts(project=reader.project, wanted=wanted, sees_text=sees_text)
+    counts = run_lists.run_counts(project=reader.project, wanted=wanted, reader=reader)
     context = {
         "section": "runs",
         "wanted": wanted,

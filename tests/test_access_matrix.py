@@ -1,0 +1,515 @@
+"""Who gets what answer: every address of the URL resolver, every kind of person and key, runs of
+one's own project, of another one, and restricted ones.
+
+A new address fails `test_the_table_names_every_address` until it has its line here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import combinations, product
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+
+from analysis.jobs import job_start
+from analysis.models import JobKind
+from tests.builders import a_round, a_run, call
+from tests.factories import a_key, a_member, a_project, a_user
+from tests.page_runs import a_shown_run
+from transcripts.access import ROLE_MAY, May
+from transcripts.choices import AccessAction, DeliveryKind, DeliveryState, KeyScope, Role
+from transcripts.models import AccessEntry, ApiKey, Delivery, Membership, Project, Run, User
+from transcripts.record import InputChange, Message, Placed
+from transcripts.services.deliveries import delivery_accept
+
+pytestmark = pytest.mark.django_db
+
+# Stands in every text of a transcript, and nowhere else.
+WORDS = "zanzibar-transcript-words"
+READ, FIND, EXPORT = AccessAction.READ, AccessAction.FIND, AccessAction.EXPORT
+SEND_SCOPE, READ_SCOPE = KeyScope.INGEST, KeyScope.READ
+
+
+class Open(Enum):
+    """Addresses that need no role."""
+
+    TO_ALL = "anyone"
+    SIGNED_IN = "any account"
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an address takes. `what`: a right of the role table, key scopes, or `Open`.
+
+    `reads`: it shows a transcript, so that restricted runs need a name, and leaves this audit line.
+    `ok`: the status for who may. `swap`: asked by htmx, for a part of a page.
+    """
+
+    what: May | Open | tuple[KeyScope, ...]
+    method: str = "get"
+    ok: int = 200
+    reads: AccessAction | None = None
+    query: str = ""
+    swap: bool = False
+    form: dict[str, str] = field(default_factory=dict)
+    body: Any = None
+
+
+P = "p/<slug:slug>/"
+RUN = f"{P}runs/<int:pk>/"
+ROUND = f"{RUN}rounds/<int:number>/"
+API = "api/v1/"
+API_RUN = f"{API}runs/<path:run_id>"
+SEE, TEXT, ENGINEER, ADMIN = May.SEE_RUNS, May.READ_TRANSCRIPTS, May.ENGINEER, May.ADMINISTER
+A_ROUND = {"round": 1, "stop": "finished", "reply": "Done."}
+SPANS = {"resourceSpans": []}
+
+PAGES: dict[str, list[Needs]] = {
+    f"{P}runs/": [Needs(SEE)],
+    RUN: [Needs(SEE, reads=READ)],
+    f"{RUN}part/": [Needs(TEXT, reads=READ, query="first=1&last=3", swap=True)],
+    f"{RUN}changes/": [Needs(TEXT, reads=READ, query="first=1&last=3")],
+    f"{RUN}findings/": [Needs(SEE, reads=READ)],
+    f"{RUN}live/": [Needs(SEE, query="seen=1")],
+    f"{RUN}find/": [Needs(TEXT, reads=FIND, query="q=zanzibar")],
+    f"{RUN}export/": [Needs(ENGINEER, reads=EXPORT)],
+    f"{RUN}readers/": [Needs(ADMIN)],
+    f"{ROUND}input/": [Needs(TEXT, reads=READ)],
+    f"{ROUND}text/": [Needs(TEXT, reads=READ, query="part=reply")],
+    f"{ROUND}calls/": [Needs(TEXT, reads=READ)],
+    f"{P}detectors/": [Needs(SEE)],
+    f"{P}detectors/<slug:name>/": [Needs(SEE)],
+    f"{P}stop-reasons/": [Needs(SEE)],
+    f"{P}send/": [Needs(SEE)],
+    f"{P}settings/limits/": [Needs(ENGINEER), Needs(ENGINEER, "post", 302, form={"rounds": "9"})],
+    f"{P}settings/limits/file/": [Needs(ENGINEER), Needs(ENGINEER, "post", 302)],
+    f"{P}settings/read-again/": [Needs(ENGINEER, "post", 302)],
+    f"{P}settings/jobs/<int:pk>/": [Needs(ENGINEER)],
+    f"{P}settings/jobs/<int:pk>/cancel/": [Needs(ENGINEER, "post", 302)],
+    f"{P}settings/members/": [
+        Needs(ADMIN),
+        Needs(ADMIN, "post", 200, form={"email": "new@desk.example", "role": "lead"}),
+    ],
+    f"{P}settings/members/<int:pk>/": [Needs(ADMIN, "post", 302, form={"role": "lead"})],
+    f"{P}settings/members/<int:pk>/remove/": [Needs(ADMIN, "post", 302)],
+    f"{P}settings/keys/": [
+        Needs(ADMIN),
+        Needs(ADMIN, "post", 200, form={"name": "k", "scopes": "read"}),
+    ],
+    f"{P}settings/keys/<int:pk>/revoke/": [Needs(ADMIN, "post", 302)],
+    f"{P}settings/access/": [Needs(ADMIN)],
+    f"{P}deliveries/": [Needs(ADMIN)],
+    f"{P}deliveries/<uuid:pk>/": [Needs(SEE)],
+    f"{P}deliveries/<uuid:pk>/retry/": [Needs(ADMIN, "post", 302)],
+    f"{P}deliveries/<uuid:pk>/discard/": [Needs(ADMIN, "post", 302)],
+}
+# A run's title is the first line of its ticket, and its verdict may quote a few words. Lists show
+# both to who may read the run, without a line: a log of every glance at a list would bury readings.
+SHOWS_TITLES = {f"{P}runs/", f"{API}runs", API_RUN}
+KEYED: dict[str, list[Needs]] = {
+    "v1/traces": [Needs((SEND_SCOPE,), "post", 200, body=SPANS)],
+    f"{API}traces": [Needs((SEND_SCOPE,), "post", 200, body=SPANS)],
+    f"{API}runs": [
+        Needs((READ_SCOPE,)),
+        Needs((SEND_SCOPE,), "post", 202, body={"run_id": "new", "rounds": [A_ROUND]}),
+    ],
+    f"{API}import": [
+        Needs((SEND_SCOPE,), "post", 202, body={"run_id": "new", "rounds": [A_ROUND]})
+    ],
+    API_RUN: [Needs((READ_SCOPE,))],
+    f"{API_RUN}/findings": [Needs((READ_SCOPE,), reads=READ)],
+    f"{API_RUN}/rounds": [
+        Needs((READ_SCOPE,), reads=READ),
+        Needs((SEND_SCOPE,), "post", 202, body={"rounds": [A_ROUND]}),
+    ],
+    f"{API_RUN}/end": [Needs((SEND_SCOPE,), "post", 202, body={})],
+    f"{API_RUN}/export": [Needs((READ_SCOPE,), reads=EXPORT)],
+    f"{API}deliveries/<uuidstr:receipt>": [Needs((SEND_SCOPE, READ_SCOPE))],
+}
+REST: dict[str, list[Needs]] = {
+    "": [Needs(Open.SIGNED_IN, ok=302)],
+    "healthz": [Needs(Open.TO_ALL)],
+    "theme/": [Needs(Open.TO_ALL, "post", 302, form={"theme": "dark"})],
+    "sign-in/": [Needs(Open.TO_ALL)],
+    "password/": [Needs(Open.SIGNED_IN), Needs(Open.SIGNED_IN, "post", form={"old_password": "x"})],
+    "sign-out/": [Needs(Open.TO_ALL, "post", 302)],
+    "password/<uidb64>/<token>/": [Needs(Open.TO_ALL)],
+    f"{API}openapi.json": [Needs(Open.TO_ALL)],
+    f"{API}docs": [Needs(Open.TO_ALL)],
+    API: [Needs(Open.TO_ALL, ok=404)],
+    f"{API}<path:rest>": [Needs(Open.TO_ALL, ok=404)],
+}
+
+
+def all_addresses() -> set[str]:
+    def below(patterns: Any, before: str) -> Iterator[str]:
+        for pattern in patterns:
+            route = before + str(pattern.pattern)
+            if isinstance(pattern, URLResolver):
+                yield from below(pattern.url_patterns, route)
+            else:
+                assert isinstance(pattern, URLPattern)
+                yield route
+
+    return set(below(get_resolver().url_patterns, ""))
+
+
+def lines(table: dict[str, list[Needs]]) -> list[Any]:
+    """The table's entries as test cases; each is an address and what one method of it needs."""
+    return [
+        pytest.param(route, needs, id=f"{needs.method} /{route}")
+        for route, all_needs in table.items()
+        for needs in all_needs
+    ]
+
+
+class World:
+    """Two projects with runs alike, and one address of each for every route."""
+
+    def __init__(self) -> None:
+        self.own, self.other = a_project("own"), a_project("other")
+        self.run = a_told_run(self.own)
+        self.restricted = a_told_run(self.own, restricted=True)
+        self.foreign = a_told_run(self.other)
+        self.victim = {
+            project.pk: Membership.objects.get(user=a_member(project), project=project)
+            for project in (self.own, self.other)
+        }
+        self.keys = {project.pk: a_key(project)[0] for project in (self.own, self.other)}
+        self.jobs = {
+            project.pk: job_start(
+                project=project, kind=JobKind.READ_AGAIN, wanted={}, total=1, user=None
+            )
+            for project in (self.own, self.other)
+        }
+        self.deliveries = {project.pk: a_quarantined(project) for project in (self.own, self.other)}
+
+    def address(self, route: str, needs: Needs, run: Run, *, below: Project | None = None) -> str:
+        """The route with the ids of `run` and of what its project has; `below` names a project."""
+        project: Project = run.project
+        ids = {
+            "members/<int:pk>": f"members/{self.victim[project.pk].pk}",
+            "keys/<int:pk>": f"keys/{self.keys[project.pk].pk}",
+            "jobs/<int:pk>": f"jobs/{self.jobs[project.pk].pk}",
+            "<uuid:pk>": str(self.deliveries[project.pk].pk),
+            "<uuidstr:receipt>": str(self.deliveries[project.pk].pk),
+            "<slug:slug>": (below or project).slug,
+            "<slug:name>": "empty_result",
+            "<int:pk>": str(run.pk),
+            "<int:number>": "1",
+            "<path:run_id>": run.run_id,
+            "<path:rest>": "nothing/here",
+            "<uidb64>": "MQ",
+            "<token>": "guessed-token",
+        }
+        path = route
+        for name, value in ids.items():
+            path = path.replace(name, value)
+        assert "<" not in path, route
+        return f"/{path}?{needs.query}"
+
+
+def a_told_run(project: Project, *, restricted: bool = False) -> Run:
+    """A run whose every text says `WORDS`; open or restricted."""
+    ticket = Message("ticket", "user", f"Ticket: {WORDS}")
+    first = a_round(
+        call("look", {"for": WORDS}, ""),
+        reply=f"I look. {WORDS}",
+        reasoning=WORDS,
+        input=InputChange((Placed("ticket", 0),)),
+    )
+    again = [a_round(call("look", {"for": WORDS}, f"none {WORDS}")) for _ in range(4)]
+    labels = {"restricted": "hr"} if restricted else {}
+    record = a_run(
+        first,
+        *again,
+        f"Done. {WORDS}",
+        run_id=f"{project.slug}/{'restricted' if restricted else 'open'}",
+        messages=(ticket,),
+        labels=labels,
+    )
+    return a_shown_run(record, project)
+
+
+def a_quarantined(project: Project) -> Delivery:
+    delivery, _ = delivery_accept(project=project, kind=DeliveryKind.FILE, content=WORDS.encode())
+    Delivery.objects.filter(pk=delivery.pk).update(state=DeliveryState.QUARANTINED)
+    return delivery
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What is done within is taken back, so that each asks the same world."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def ask(client: Client, address: str, needs: Needs, **options: Any) -> Any:
+    if needs.body is not None:
+        body = json.dumps(needs.body)
+        return client.post(address, body, content_type="application/json", **options)
+    if needs.swap:
+        options["headers"] = {"HX-Request": "true"}
+    return getattr(client, needs.method)(address, needs.form, **options)
+
+
+def signed_in(user: Any) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def bearer(text: str) -> Client:
+    return Client(headers={"Authorization": f"Bearer {text}"})
+
+
+def page_status(needs: Needs, role: Role, *, readable: bool) -> int:
+    """What a member is to be answered."""
+    if needs.what not in ROLE_MAY[role]:
+        return 403
+    # The run page and its findings are there for all who see runs, without what they quote.
+    closed = needs.reads is not None and needs.what != SEE and not readable
+    return 403 if closed else needs.ok
+
+
+def test_the_table_names_every_address() -> None:
+    assert all_addresses() == PAGES.keys() | KEYED.keys() | REST.keys()
+
+
+@pytest.mark.parametrize(("route", "needs"), lines(PAGES))
+def test_a_page_answers_by_the_role(world: World, route: str, needs: Needs) -> None:
+    """Each role, named for restricted runs or not, on an open run and a restricted one. Where the
+    transcript is shown there is an audit line with the name; where it is not, there is neither.
+    """
+    wrong: dict[Any, Any] = {}
+    of_a_run = "runs/<int:pk>" in route
+    runs = (world.run, world.restricted) if of_a_run else (world.run,)
+    for role, named, run in product(Role, (False, True) if of_a_run else (False,), runs):
+        person = a_member(world.own, role, restricted=named)
+        readable = TEXT in ROLE_MAY[role] and (named or not run.restricted)
+        with undone():
+            old = set(AccessEntry.objects.values_list("pk", flat=True))
+            answer = ask(signed_in(person), world.address(route, needs, run), needs)
+            new = AccessEntry.objects.exclude(pk__in=old)
+            told = [(line.action, line.who, line.run_pk, line.address) for line in new]
+            shows = WORDS in answer.content.decode()
+
+        got = (answer.status_code, told if needs.reads else [], shows and not readable)
+        reading = [(needs.reads, person.email, run.pk, "127.0.0.1")]
+        status = page_status(needs, role, readable=readable)
+        line = reading if needs.reads and status == needs.ok and readable else []
+        if got != (status, line, False):
+            wrong[role, named, run.run_id] = got
+        if shows and not needs.reads and route not in SHOWS_TITLES:
+            wrong[role, named, run.run_id, "not in the audit log"] = answer.status_code
+
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(("route", "needs"), lines(PAGES))
+def test_a_page_of_another_project_is_not_there(world: World, route: str, needs: Needs) -> None:
+    """404, whatever role and whatever Django's own staff marks; also for ids of another project
+    below one's own.
+    """
+    people = {
+        "no role": a_user(),
+        "staff": a_user(is_staff=True) if hasattr(User, "is_staff") else a_user(),
+        "superuser": a_user(is_superuser=True),
+        **{f"{role} elsewhere": a_member(world.other, role, restricted=True) for role in Role},
+        "switched off": None,
+    }
+    off = people["switched off"] = a_member(world.own, Role.ADMIN)
+    answers: dict[str, int] = {}
+    for name, person in people.items():
+        client = signed_in(person)
+        if person is off:
+            User.objects.filter(pk=off.pk).update(is_active=False)
+        with undone():
+            answer = ask(client, world.address(route, needs, world.run), needs)
+        assert world.own.name not in answer.content.decode()
+        answers[name] = answer.status_code
+    admin = signed_in(a_member(world.own, Role.ADMIN, restricted=True))
+    if "pk>" in route:
+        guessed = world.address(route, needs, world.foreign, below=world.own)
+        answers["id of another project"] = ask(admin, guessed, needs).status_code
+
+    assert answers.pop("switched off") == 302
+    assert set(answers.values()) == {404}, answers
+    assert not AccessEntry.objects.filter(action__in=(READ, FIND, EXPORT)).exists()
+
+
+@pytest.mark.parametrize(("route", "needs"), lines(PAGES))
+def test_a_page_asks_to_sign_in(world: World, route: str, needs: Needs) -> None:
+    """A key opens no page either."""
+    _, text = a_key(world.own, *KeyScope)
+    for client in (Client(), bearer(text)):
+        answer = ask(client, world.address(route, needs, world.run), needs)
+
+        assert (answer.status_code, answer.headers["Location"][:15]) == (302, "/sign-in/?next=")
+
+
+@pytest.mark.parametrize(("route", "needs"), lines(KEYED))
+def test_the_api_answers_by_the_key(world: World, route: str, needs: Needs) -> None:
+    keys = {scopes: a_key(world.own, *scopes)[1] for scopes in subsets(KeyScope)}
+    revoked, revoked_text = a_key(world.own, *KeyScope)
+    ApiKey.objects.filter(pk=revoked.pk).update(revoked_at=timezone.now())
+    address = world.address(route, needs, world.run)
+    answers: dict[Any, int] = {}
+    for scopes, text in keys.items():
+        with undone():
+            old = AccessEntry.objects.count()
+            answer = ask(bearer(text), address, needs)
+            if answer.status_code == 200 and needs.reads:
+                assert AccessEntry.objects.count() == old + 1
+                line = AccessEntry.objects.latest("pk")
+                assert (line.action, line.run_pk) == (needs.reads, world.run.pk)
+            elif WORDS in answer.content.decode():
+                assert route in SHOWS_TITLES
+        answers[scopes] = answer.status_code
+    assert isinstance(needs.what, tuple)
+    wanted = {scopes: needs.ok if set(scopes) & set(needs.what) else 403 for scopes in keys}
+    nobody = {
+        "no key": Client(),
+        "unknown": bearer("agd_" + "x" * 43),
+        "empty": bearer(""),
+        "revoked": bearer(revoked_text),
+        "signed in": signed_in(a_member(world.own, Role.ADMIN)),
+        "basic": Client(headers={"Authorization": f"Basic {keys[tuple(KeyScope)]}"}),
+    }
+
+    assert answers == wanted
+    for name, client in nobody.items():
+        answer = ask(client, address, needs)
+        assert (name, answer.status_code) == (name, 401)
+        assert WORDS not in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("route", "needs"), [each for each in lines(KEYED) if "<" in each.values[0]]
+)
+def test_a_key_reaches_its_own_project_alone(world: World, route: str, needs: Needs) -> None:
+    """Reading what is another project's is a 404; sending to its run's id makes one's own run."""
+    _, text = a_key(world.own, *KeyScope)
+    before = Run.objects.get(pk=world.foreign.pk).updated_at
+
+    with undone():
+        answer = ask(bearer(text), world.address(route, needs, world.foreign), needs)
+        sent = Delivery.objects.filter(project=world.other).count()
+
+    assert answer.status_code == (202 if needs.method == "post" else 404)
+    assert (sent, Run.objects.get(pk=world.foreign.pk).updated_at) == (1, before)
+
+
+@pytest.mark.parametrize("part", ["rounds", "export"])
+def test_no_key_reads_a_restricted_run(world: World, part: str) -> None:
+    _, text = a_key(world.own, *KeyScope)
+
+    answer = bearer(text).get(f"/api/v1/runs/{world.restricted.run_id}/{part}")
+
+    assert answer.status_code == 403
+    assert WORDS not in answer.content.decode()
+    assert not AccessEntry.objects.exists()
+
+
+@pytest.mark.parametrize("address", ["runs", "runs/own/restricted", "runs/own/restricted/findings"])
+def test_a_key_sees_no_words_of_a_restricted_run(world: World, address: str) -> None:
+    Run.objects.filter(pk=world.run.pk).delete()
+    _, text = a_key(world.own, KeyScope.READ)
+
+    answer = bearer(text).get(f"/api/v1/{address}")
+
+    assert answer.status_code == 200
+    assert WORDS not in answer.content.decode()
+
+
+@pytest.mark.parametrize("words", [WORDS, "zanz", "ticket: z"])
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("named", [True, False])
+def test_a_search_tells_nothing_of_what_may_not_be_read(
+    world: World, words: str, role: Role, named: bool
+) -> None:
+    """Neither by rows nor by counts: whoever could ask word by word would read the title."""
+    client = signed_in(a_member(world.own, role, restricted=named))
+    address = f"/p/own/runs/?tab=all&q={words}"
+
+    found = {run.pk for run in client.get(address).context["page"].runs}
+    counted = client.get(address).context["count"]
+
+    readable = {world.run.pk} | ({world.restricted.pk} if named else set())
+    assert found == (readable if TEXT in ROLE_MAY[role] else set())
+    assert counted == len(found)
+
+
+@pytest.mark.parametrize(("route", "needs"), lines(REST))
+def test_what_needs_no_role_shows_nothing(world: World, route: str, needs: Needs) -> None:
+    address = world.address(route, needs, world.run)
+
+    stranger = ask(Client(), address, needs)
+    account = ask(signed_in(a_user()), address, needs)
+
+    if needs.what is Open.SIGNED_IN:
+        assert stranger.headers["Location"].startswith("/sign-in/")
+    else:
+        assert stranger.status_code == needs.ok
+    for answer in (stranger, account):
+        text = answer.content.decode()
+        assert WORDS not in text
+        assert "/p/own/" not in text
+
+
+def posts() -> list[Any]:
+    pages = [each for each in lines({**PAGES, **REST}) if each.values[1].method == "post"]
+    sign_in = Needs(Open.TO_ALL, "post", form={"username": "a@b.example", "password": "x"})
+    return [*pages, pytest.param("sign-in/", sign_in, id="post /sign-in/")]
+
+
+@pytest.mark.parametrize(("route", "needs"), posts())
+def test_a_post_from_another_site_is_refused(world: World, route: str, needs: Needs) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(a_member(world.own, Role.ADMIN))
+    address = world.address(route, needs, world.run)
+
+    plain = ask(client, address, needs)
+    swapped = ask(client, address, needs, headers={"HX-Request": "true"})
+
+    assert (plain.status_code, swapped.status_code) == (403, 403)
+    assert not AccessEntry.objects.exists()
+
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.mark.parametrize("route", [*PAGES, *KEYED])
+def test_other_methods_are_refused(world: World, route: str) -> None:
+    table = {**PAGES, **KEYED}[route]
+    if route in PAGES:
+        client = signed_in(a_member(world.own, Role.ADMIN, restricted=True))
+    else:
+        client = bearer(a_key(world.own, *KeyScope)[1])
+    taken = {needs.method for needs in table}
+
+    address = world.address(route, table[0], world.run)
+    answers = {name: getattr(client, name)(address).status_code for name in METHODS}
+
+    assert {name for name, status in answers.items() if status != 405} == taken
+
+
+def subsets(scopes: Any) -> list[tuple[KeyScope, ...]]:
+    """Every choice of one or more."""
+    every = tuple(scopes)
+    return [chosen for n in range(1, len(every) + 1) for chosen in combinations(every, n)]
