@@ -265,3 +265,15 @@ def test_an_idempotency_key_gives_the_first_receipt() -> None:
     )
 
     assert (first.pk, is_new, is_new_again) == (second.pk, True, False)
+
+
+def test_an_end_without_rounds_is_read_too() -> None:
+    project = a_project()
+    rounds = {"rounds": native_rounds()[:2]}
+    processed(a_delivery(rounds, project=project, kind=DeliveryKind.ROUNDS, run_id="live"))
+    assert "Still going" in Verdict.objects.get().sentence
+
+    end = {"run_id": "live", "rounds": [], "ending": "handed_off"}
+    processed(a_delivery(end, project=project, kind=DeliveryKind.END, run_id="live"))
+
+    assert "Handed off after 2 rounds." in Verdict.objects.get().sentence

@@ -44,7 +44,8 @@ class RunRefusedError(ValueError):
 @dataclass(frozen=True, slots=True)
 class StoreOutcome:
     """What a delivery did to one run. Rounds: `new` ones, `folded` repeats, `replaced` and `late`
-    ones. `answered`: calls of earlier deliveries whose results came now.
+    ones. `answered`: calls of earlier deliveries whose results came now. `retold`: the run as a
+    whole is told otherwise, such as how it ended.
     """
 
     run: Run
@@ -54,11 +55,12 @@ class StoreOutcome:
     replaced: int
     late: int
     answered: int = 0
+    retold: bool = False
 
     @property
     def changed(self) -> bool:
         """Whether there is anything that an analysis has not seen."""
-        return bool(self.created or self.new or self.replaced or self.answered)
+        return bool(self.created or self.new or self.replaced or self.answered or self.retold)
 
 
 MaskerFactory = Callable[[Project, str, Run], Masker]
@@ -145,6 +147,7 @@ def run_store(
         replaced=changes.replaced,
         late=late,
         answered=answered,
+        retold=header_is_new or run.ending != ending_before,
     )
 
 
