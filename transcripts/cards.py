@@ -77,6 +77,7 @@ class MessageCard:
     role: str
     text: TextCard
     origin: str
+    is_result: bool = False
     opaque: tuple[str, ...] = ()
 
 
@@ -227,11 +228,14 @@ def message_card(message: dict[str, Any], *, shown: int = SHOWN) -> MessageCard:
         origin = f"the reply of round {message['reply_of']}"
     elif message["result_round"] is not None:
         origin = f"a result of round {message['result_round']}"
-    text = message["content_head"]
+    text, length = message["content_head"], message["content_length"]
+    is_result = message["result_round"] is not None or message["role"] == "tool"
+    is_json = is_result and length == len(text) and json_node(text) is not None
     return MessageCard(
         ident=message["ident"],
         role=message["role"],
-        text=TextCard(head_of(text, shown), message["content_length"], "message"),
+        text=TextCard(text if is_json else head_of(text, shown), length, "message", None, is_json),
+        is_result=is_result,
         origin=origin,
         opaque=tuple(str(part) for part in message["opaque_kinds"]),
     )

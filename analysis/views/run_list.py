@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from agentdesk.htmx import template_for
+from agentdesk.htmx import is_swap, template_for
 from analysis import run_lists
 from analysis.detectors import all_detectors
 from analysis.strip_drawing import strip_paths
@@ -32,6 +32,7 @@ def run_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     counts = run_lists.run_counts(project=reader.project, wanted=wanted, reader=reader)
     context = {
         "section": "runs",
+        "swap": is_swap(request),
         "wanted": wanted,
         "page": page,
         "rows": [_row(run, reader) for run in page.runs],

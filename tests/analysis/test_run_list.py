@@ -74,6 +74,7 @@ def test_an_htmx_request_gets_the_list_alone(lead: Client, project: Project, add
     swap = lead.get(address, headers=HTMX)
 
     assert swap.content.decode().strip().startswith('<div id="run-list"')
+    assert '<nav id="run-tabs" class="tabs" hx-swap-oob="true"' in swap.content.decode()
     assert "<html" not in swap.content.decode()
     assert "HX-Request" in swap.headers["Vary"]
     assert "no-store" in swap.headers["Cache-Control"]
