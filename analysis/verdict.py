@@ -10,11 +10,15 @@ from analysis.detectors import detector_named
 from analysis.detectors.base import Finding
 from analysis.detectors.reading import Reading
 from analysis.detectors.reading.words import count, quoted
+from transcripts.endings import hands_off
 from transcripts.record import Ending, Stop
 
 NOT_FLAGGED = frozenset({VerdictKind.STILL_GOING, VerdictKind.RECOVERED, VerdictKind.FINISHED})
 REPETITIONS = frozenset({"repeated_call", "alternating_calls", "near_repeat", "no_progress"})
 LIMITS = frozenset({"round_limit_passed", "time_limit_passed", "cost_anomaly"})
+# Arguments by which a call that hands the task over says why, the most telling first.
+HAND_OFF_ARGUMENTS = ("reason", "summary", "message", "description", "notes", "note", "details")
+HAND_OFF_CHARACTERS = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +151,7 @@ def _opening(kind: VerdictKind, reading: Reading, findings: Sequence[Finding]) -
     return {
         VerdictKind.STILL_GOING: f"Still going: {rounds} so far.",
         VerdictKind.STOPPED: f"Stopped from outside after {rounds}{because}.",
-        VerdictKind.HANDED_OFF: f"Handed off after {rounds}{because}.",
+        VerdictKind.HANDED_OFF: f"Handed off after {rounds}{because or _hand_off_words(reading)}.",
         VerdictKind.CUT_OFF: f"The last reply was cut off, after {rounds}{because}.",
         VerdictKind.BLOCKED: f"The last reply was blocked, after {rounds}{because}.",
         VerdictKind.UNKNOWN: f"Ended for an unknown reason after {rounds}: {_stops(reading)}.",
@@ -160,6 +164,19 @@ def _opening(kind: VerdictKind, reading: Reading, findings: Sequence[Finding]) -
         VerdictKind.RECOVERED: f"Finished after {rounds}, after trouble that it recovered from.",
         VerdictKind.FINISHED: f"Finished by itself after {rounds}, nothing odd.",
     }[kind]
+
+
+def _hand_off_words(reading: Reading) -> str:
+    """What the call that handed the task over said of it; empty where it said nothing."""
+    call = next((each for each in reversed(reading.calls) if hands_off(each.name)), None)
+    if call is None or not isinstance(call.args, dict):
+        return ""
+    said = {str(name).casefold(): value for name, value in call.args.items()}
+    for name in HAND_OFF_ARGUMENTS:
+        words = said.get(name)
+        if isinstance(words, str) and words.strip():
+            return f": {quoted(words.strip().rstrip('.'), HAND_OFF_CHARACTERS)}"
+    return ""
 
 
 def _limit_opening(reading: Reading, limit: str, rounds: str, because: str) -> str:

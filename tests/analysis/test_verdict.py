@@ -19,6 +19,48 @@ def ending(run: RunRecord, how: Ending, reason: str = "") -> RunRecord:
     return replace(run, ending=how, ending_reason=reason)
 
 
+def test_an_error_quotes_the_service_between_marks() -> None:
+    run = a_run([STEP], a_round(stop=Stop.ERROR, error="mail of ”Anna“ is over quota"))
+
+    assert "after 2 rounds: “mail of 'Anna' is over quota”." in analyse(run).verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        pytest.param({"summary": "Wants a refund."}, ": “Wants a refund”.", id="a summary"),
+        pytest.param({"summary": "x", "reason": "no rights"}, ": “no rights”.", id="reason first"),
+        pytest.param({"Reason": "no rights"}, ": “no rights”.", id="any case"),
+        pytest.param({"message": "a ”quote“ in it"}, ": “a 'quote' in it”.", id="marks inside"),
+        pytest.param({"reason": " ", "team": "network"}, ".", id="no words"),
+        pytest.param({"reason": {"code": 4}}, ".", id="no text"),
+        pytest.param('{"reason": "half', ".", id="no JSON"),
+        pytest.param("[1]", ".", id="no object"),
+    ],
+)
+def test_a_hand_off_says_why_in_the_words_of_its_call(args: object, told: str) -> None:
+    run = a_run([STEP], [call("transfer_to_human_agents", args, "ok")], "A colleague takes over.")
+
+    assert analyse(run).verdict.sentence.startswith(f"Handed off after 3 rounds{told}")
+
+
+def test_the_reason_that_the_run_gives_goes_before_that_of_its_call() -> None:
+    run = a_run([STEP], [call("transfer_to_human_agents", {"reason": "no rights"}, "ok")])
+
+    sentence = analyse(ending(run, Ending.HANDED_OFF, "the user asked for a person")).verdict
+
+    assert sentence.sentence.startswith("Handed off after 2 rounds: “the user asked for a person”.")
+
+
+def test_a_long_hand_off_is_cut() -> None:
+    run = a_run([STEP], [call("escalate", {"summary": "word " * 200}, "ok")])
+
+    opening = analyse(run).verdict.parts[0].text
+
+    assert len(opening) < 300
+    assert opening.endswith("…”.")
+
+
 @pytest.mark.parametrize(
     ("run", "kind", "flagged", "opening"),
     [
