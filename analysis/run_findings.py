@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Min, Q
 
 from analysis.models import Finding
 from transcripts.models import Run
@@ -78,6 +78,18 @@ class RunFindings:
     def first_of_each(self) -> list[Finding]:
         """The first finding of each detector, in order of rounds."""
         return list(_first_by_detector(self.rows).values())
+
+
+def finding_round_after(*, run: Run, number: int) -> int | None:
+    """The first round after round `number` with a finding. One query."""
+    found = run.findings.filter(round__gt=number).aggregate(round=Min("round"))
+    return found["round"]
+
+
+def finding_round_before(*, run: Run, number: int) -> int | None:
+    """The last round before round `number` with a finding. One query."""
+    found = run.findings.filter(round__lt=number).aggregate(round=Max("round"))
+    return found["round"]
 
 
 def _first_by_detector(findings: Iterable[Finding]) -> dict[str, Finding]:

@@ -5,7 +5,14 @@ from django.urls import path
 from analysis.views.detectors import detector_detail, detector_list
 from analysis.views.jobs import job_detail, job_stop, runs_read_again
 from analysis.views.limits import limits, limits_file
-from analysis.views.run_detail import run_changes, run_detail, run_findings, run_live, run_part
+from analysis.views.run_detail import (
+    finding_near,
+    run_changes,
+    run_detail,
+    run_findings,
+    run_live,
+    run_part,
+)
 from analysis.views.run_find import run_find
 from analysis.views.run_list import run_list
 from analysis.views.stop_reasons import stop_reasons
@@ -17,6 +24,7 @@ urlpatterns = [
     path("runs/<int:pk>/part/", run_part, name="run_part"),
     path("runs/<int:pk>/changes/", run_changes, name="run_changes"),
     path("runs/<int:pk>/findings/", run_findings, name="run_findings"),
+    path("runs/<int:pk>/findings/near/", finding_near, name="finding_near"),
     path("runs/<int:pk>/live/", run_live, name="run_live"),
     path("runs/<int:pk>/find/", run_find, name="run_find"),
     path("detectors/", detector_list, name="detector_list"),

@@ -77,6 +77,7 @@ PAGES: dict[str, list[Needs]] = {
     f"{P}runs/": [Needs(SEE)],
     RUN: [Needs(SEE, reads=READ)],
     f"{RUN}part/": [Needs(TEXT, reads=READ, query="first=1&last=3", swap=True)],
+    f"{RUN}findings/near/": [Needs(SEE, query="after=1")],
     f"{RUN}changes/": [Needs(TEXT, reads=READ, query="first=1&last=3")],
     f"{RUN}findings/": [Needs(SEE, reads=READ)],
     f"{RUN}live/": [Needs(SEE, query="seen=1")],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET
 from agentdesk.htmx import is_swap, template_for
 from analysis import run_lists
 from analysis.run_costs import cost_fact, repeats_fact, window_fact
+from analysis.run_findings import finding_round_after, finding_round_before
 from analysis.run_pages import LISTED_FINDINGS, STEP, RunView
 from analysis.words import verdict_label
 from transcripts.access import May, Reader, run_for
@@ -108,6 +109,20 @@ def run_findings(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
         note_access(request, reader, AccessAction.READ, run, detail={"findings": page.number})
     context = _frame(request, reader, RunView(run)) | {"page": page}
     return render(request, "analysis/run_findings.html", context)
+
+
+@require_GET
+@project_page(May.SEE_RUNS)
+def finding_near(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """{"round": …}: the nearest round with a finding after `?after=` or before `?before=`, null
+    where there is none.
+    """
+    after, before = (request.GET.get(name, "") for name in ("after", "before"))
+    number = after or before
+    if bool(after) == bool(before) or not (number.isdecimal() and len(number) < 10):
+        return HttpResponseBadRequest("after or before is a round number.")
+    find = finding_round_after if after else finding_round_before
+    return JsonResponse({"round": find(run=run_for(reader.project, pk), number=int(number))})
 
 
 def _frame(request: HttpRequest, reader: Reader, view: RunView) -> dict[str, Any]:

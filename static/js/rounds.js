@@ -69,12 +69,20 @@
   };
 
   const rounds = () => [...new Set([...document.querySelectorAll("[data-finding]")].map((link) => Number(link.dataset.finding)))].sort((a, b) => a - b);
-  const finding = (by) => {
+  // The list beside the rounds names the first findings; the server knows where the others are.
+  const nearest = async (query) => {
+    const answer = await fetch(`${run.dataset.moreFindings}?${query}`);
+    return answer.ok ? (await answer.json()).round : null;
+  };
+  const finding = async (by) => {
     const first = Number(here().dataset.first);
     const until = Number(here().dataset.last);
-    const next = by > 0
-      ? rounds().find((number) => number > until || (fresh() && number >= first))
-      : rounds().reverse().find((number) => number < first);
+    const listed = rounds();
+    const more = "moreFindings" in run.dataset;
+    const after = fresh() ? first - 1 : until;
+    let next = by > 0 ? listed.find((number) => number > after) : listed.findLast((number) => number < first);
+    if (more && by > 0 && !next) next = await nearest(`after=${after}`);
+    if (more && by < 0 && first > listed.at(-1)) next = await nearest(`before=${first}`);
     if (next) goTo(next);
     else desk.toast(by > 0 ? "No finding after this round" : "No finding before this round");
   };

@@ -382,3 +382,24 @@ def test_a_run_that_is_over_is_not_asked_about(lead: Client, project: Project) -
 
     assert 'id="live"' not in text_of(lead, run)
     assert lead.get(address_of(run, "run_live"), {"seen": "x"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [({"after": 3}, 5), ({"before": 5}, 3), ({"after": 52}, None), ({"before": 3}, None)],
+)
+def test_the_nearest_finding_of_any_round(
+    lead: Client, project: Project, query: dict[str, int], found: int | None
+) -> None:
+    answer = lead.get(address_of(the_vpn_run(project), "finding_near"), query)
+
+    assert answer.json() == {"round": found}
+
+
+@pytest.mark.parametrize("query", [{}, {"after": "x"}, {"after": 1, "before": 3}, {"before": -1}])
+def test_the_nearest_finding_asks_for_one_round(
+    lead: Client, project: Project, query: dict[str, object]
+) -> None:
+    answer = lead.get(address_of(a_long_run(3, project), "finding_near"), query)
+
+    assert answer.status_code == 400

@@ -12,8 +12,10 @@ from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
+from analysis.run_pages import LISTED_FINDINGS
 from tests.browser.conftest import PASSWORD
-from tests.page_runs import a_hostile_run, a_long_run
+from tests.builders import a_run, call
+from tests.page_runs import a_hostile_run, a_long_run, a_shown_run
 from transcripts.models import Project, Run
 
 pytestmark = pytest.mark.browser
@@ -124,6 +126,29 @@ def test_any_round_is_a_key_away_and_the_page_keeps_its_size(
     expect(where).to_have_text(f"Round {rounds // 2:,} of {rounds:,}")
     assert in_sight(desk, f"#r{rounds // 2}")
     assert elements(desk) <= MOST_ELEMENTS
+
+
+def test_the_keys_reach_findings_that_are_not_listed(
+    project: Project, desk: Page, live_server: Any
+) -> None:
+    empty = [[call("find", {"id": number}, "" if number % 2 else "x")] for number in range(1, 130)]
+    run = a_shown_run(a_run(*empty, "Done.", run_id="full"), project)
+    numbers = sorted(set(run.findings.values_list("round", flat=True)))
+    listed = {finding.round for finding in run.findings.order_by("order")[:LISTED_FINDINGS]}
+    beyond = next(number for number in numbers if number > max(listed))
+    open_page(desk, live_server, "analysis:run_detail", "helpdesk", run.pk, query=f"?at={beyond}")
+    where = desk.locator(".where")
+    desk.keyboard.press("g")
+    desk.keyboard.type(str(beyond))
+    desk.keyboard.press("Enter")
+    expect(where).to_have_text(f"Round {beyond} of 130")
+
+    desk.keyboard.press("p")
+    expect(where).to_have_text(f"Round {max(listed)} of 130")
+    desk.keyboard.press("n")
+    expect(where).to_have_text(f"Round {beyond} of 130")
+    desk.keyboard.press("n")
+    expect(where).to_have_text(f"Round {numbers[numbers.index(beyond) + 1]} of 130")
 
 
 def test_scrolling_loads_and_lets_go(project: Project, desk: Page, live_server: Any) -> None:
