@@ -15,6 +15,7 @@ from django.utils.http import urlencode
 
 from analysis.detectors.limits import DEFAULT, MIN_RUNS_LEARNED, Limits, named
 from analysis.detectors.reading.tools import Effect, nature_of
+from analysis.detectors.round_limit_passed import DEFAULT_LIMIT
 from analysis.limit_forms import HELP, MODES, LimitsForm
 from analysis.limit_sets import LimitBook, Scope, baseline_of
 from analysis.limit_words import (
@@ -33,6 +34,12 @@ from transcripts.templatetags.measures import grouped, lasted, money
 # Tools are those of the latest runs; who needs another gives its name.
 LATEST_RUNS = 200
 MOST_TOOLS = 60
+# What holds for all agents is learned of each of them.
+OF_ITS_AGENT = {
+    "rounds": f"as the run says, else as learned of its agent, else {DEFAULT_LIMIT}",
+    "minutes": "as the run says, else as learned of its agent",
+    "cost": "as the run says, else as learned of its agent",
+}
 
 _TOOLS = """
 SELECT name, count(*) FROM transcripts_toolcall
@@ -121,6 +128,8 @@ def _otherwise(name: str, book: LimitBook, scope: Scope, learned: LearnedBaselin
     wider = book.of(Scope()) if scope.agent else {}
     if key in wider:
         return f"for all agents: {value_words(key, wider[key])}"
+    if not scope.agent and name in OF_ITS_AGENT:
+        return OF_ITS_AGENT[name]
     limits = Limits(baseline=baseline_of(learned, currency=main_currency(learned)))
     words: dict[str, Callable[[], str]] = {
         "rounds": lambda: round_limit(limits),

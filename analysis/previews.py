@@ -103,6 +103,7 @@ def _compare(job: Job, run: Run, now: Analysis, then: Analysis) -> None:
     if found[0] == found[1] and kinds[0] == kinds[1]:
         return
     job.changed += 1
+    names = [{name for name, *_ in each} for each in found]
     changes: list[Values] = result.setdefault("changes", [])
     flips = now.verdict.flagged != then.verdict.flagged
     if len(changes) >= NAMED:
@@ -117,7 +118,8 @@ def _compare(job: Job, run: Run, now: Analysis, then: Analysis) -> None:
             "flips": flips,
             "flagged": then.verdict.flagged,
             "kinds": kinds,
-            "gained": sorted({each[0] for each in found[1] - found[0]}),
-            "lost": sorted({each[0] for each in found[0] - found[1]}),
+            "gained": sorted(names[1] - names[0]),
+            "lost": sorted(names[0] - names[1]),
+            "moved": sorted({name for name, *_ in found[0] ^ found[1]} & names[0] & names[1]),
         }
     )

@@ -30,12 +30,12 @@ LATEST_RUNS = 1_000
 @project_page(May.SEE_RUNS)
 def detector_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     """All detectors, in the order in which they speak."""
-    counts = _counts(reader)
+    counts, latest = _counts(reader)
     rows = [
         {"detector": each, "severity": SEVERITIES[each.severity], "runs": counts.get(each.name, 0)}
         for each in all_detectors()
     ]
-    context = {"section": "detectors", "rows": rows, "latest": LATEST_RUNS}
+    context = {"section": "detectors", "rows": rows, "latest": latest}
     return render(request, "analysis/detector_list.html", context)
 
 
@@ -50,6 +50,7 @@ def detector_detail(request: HttpRequest, reader: Reader, name: str) -> HttpResp
     learned = baseline_for(project_id=reader.project.pk, agent=agent)
     book = limit_book(project_id=reader.project.pk)
     applied = book.applied(agent, baseline_of(learned, currency=main_currency(learned)))
+    counts, latest = _counts(reader, name)
     context: dict[str, Any] = {
         "section": "detectors",
         "detector": detector,
@@ -57,8 +58,8 @@ def detector_detail(request: HttpRequest, reader: Reader, name: str) -> HttpResp
         "parts": list(_parts(detector)),
         "agent": agent,
         "limits": limits_in_words(applied.limits, name),
-        "runs": _counts(reader, name).get(name, 0),
-        "latest": LATEST_RUNS,
+        "runs": counts.get(name, 0),
+        "latest": latest,
     }
     return render(request, "analysis/detector_detail.html", context)
 
@@ -68,12 +69,12 @@ def _parts(detector: Detector) -> Iterator[tuple[str, str]]:
         yield label, getattr(detector, part)
 
 
-def _counts(reader: Reader, name: str = "") -> dict[str, int]:
-    """In how many of the latest runs each detector found something."""
+def _counts(reader: Reader, name: str = "") -> tuple[dict[str, int], int]:
+    """In how many of the latest runs each detector found something, and how many those are."""
     latest = Run.objects.filter(project=reader.project).order_by("-received_at", "-pk")
     pks = list(latest.values_list("pk", flat=True)[:LATEST_RUNS])
     found = Finding.objects.filter(run__in=pks)
     if name:
         found = found.filter(detector=name)
     counted = found.order_by().values("detector").annotate(runs=Count("run", distinct=True))
-    return {each["detector"]: each["runs"] for each in counted}
+    return {each["detector"]: each["runs"] for each in counted}, len(pks)

@@ -79,8 +79,10 @@ def job_context(reader: Reader, job: Job) -> dict[str, Any]:
             "flagged": each["flagged"],
             "now": verdict_label(each["kinds"][0]),
             "then": verdict_label(each["kinds"][1]),
-            "gained": [detector_title(name) for name in each["gained"]],
-            "lost": [detector_title(name) for name in each["lost"]],
+            **{
+                what: [detector_title(name) for name in each[what]]
+                for what in ("gained", "lost", "moved")
+            },
         }
         for each in sorted(changes, key=lambda each: not each["flips"])
         # A run may have been deleted since, or been another project's all along: never show that.

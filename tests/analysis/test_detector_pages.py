@@ -51,7 +51,7 @@ def test_each_detector_has_its_page(observer: Client, name: str) -> None:
 
     detector = next(each for each in all_detectors() if each.name == name)
     for text in (detector.title, detector.stays_silent, detector.cause, detector.fix):
-        assert escape(text) in page
+        assert escape(text[0].upper() + text[1:]) in page
     assert f"{name}, version {detector.version}" in page
 
 

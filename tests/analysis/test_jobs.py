@@ -71,6 +71,17 @@ def test_a_preview_says_what_would_be_flagged(project: Project) -> None:
     assert job.result["changes"][0]["kinds"] == ["finished", "limit_passed"]
 
 
+def test_a_finding_in_another_round_is_no_new_one(project: Project) -> None:
+    a_past_run(project, 20)
+    LimitSet.objects.create(project=project, values={"rounds": 15})
+
+    job = previewed(project, Scope(), rounds=5)
+
+    (change,) = job.result["changes"]
+    assert (change["gained"], change["lost"]) == ([], [])
+    assert change["moved"] == ["round_limit_passed"]
+
+
 def test_a_preview_changes_nothing(project: Project) -> None:
     a_past_run(project, 8)
     before = list(Verdict.objects.values()), list(Finding.objects.values())

@@ -291,7 +291,7 @@ def test_a_preview_names_no_run_of_another_project(engineer: Client, project: Pr
         state=JobState.DONE,
         total=1,
         changed=1,
-        result={"changes": [{**change, "gained": [], "lost": []}]},
+        result={"changes": [{**change, "gained": [], "lost": [], "moved": []}]},
     )
 
     assert "T-secret" not in engineer.get(address("job_detail", job.pk)).content.decode()
