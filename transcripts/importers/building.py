@@ -35,6 +35,11 @@ NO_STOP_LABEL = (
 )
 
 NO_REPLY = "Round 1 stands for a reply that is not in this file: results came before any reply."
+# What spans hold of a result that their recorder left out; what the model read next counts.
+LEFT_OUT = ("", "{}", "[]", "null", '""')
+# How many of the last calls of a tool are looked at for the one that was executed.
+NEARBY = 50
+REPLY_LEFT_OUT = "Replies that were not recorded are taken from the requests after them."
 _HIDDEN = ("thinking", "redacted_thinking", "reasoning")
 
 
@@ -53,6 +58,7 @@ class RunBuilder:
         self._key_by_message: dict[tuple[Any, ...], str] = {}
         self._new_in_round: dict[int, int] = {}
         self._calls_by_id: dict[str, list[tuple[RoundDraft, int]]] = {}
+        self._calls_by_name: dict[str, list[tuple[RoundDraft, int]]] = {}
         self._rounds_by_reply: dict[Any, list[RoundDraft]] = {}
         self._results_by_content: dict[tuple[str, str], tuple[RoundDraft, int]] = {}
         self._unanswered: list[tuple[RoundDraft, int]] = []
@@ -123,6 +129,7 @@ class RunBuilder:
             for answer in turn.answers:
                 self._asked.append(self._earlier_answer(answer, history))
             if turn.reply is not None:
+                self._learn_reply(turn.reply)
                 self._asked.append(self._earlier_reply(turn, history))
             elif turn.text or turn.opaque or not turn.answers:
                 self._asked.append(self._message(turn))
@@ -142,9 +149,9 @@ class RunBuilder:
         elif self._rounds:
             self._rounds[-1].orphans.append(Orphan(answer.call_id, answer.content))
 
-    def open_call(self, call_id: str, name: str, args: str) -> CallDraft | None:
-        """The call that a tool execution answers: by id, else of the last round by name and
-        arguments.
+    def open_call(self, call_id: str, name: str, args: Sequence[str]) -> CallDraft | None:
+        """The call that a tool execution answers: by id, else by name and any of the arguments,
+        else of the last round by name.
 
         An execution may be told twice, by its span and by the next request, so that a call that was
         answered is found by its id all the same.
@@ -152,9 +159,15 @@ class RunBuilder:
         if call_id and call_id in self._calls_by_id:
             draft, index = self._calls_by_id[call_id][-1]
             return draft.reply.calls[index]
-        calls = [draft.reply.calls[index] for draft, index in self._unanswered]
-        named = [call for call in calls if call.name == name and not (call_id and call.id)]
-        return next((c for c in named if same_args(c.args, args)), named[0] if named else None)
+        recent = self._calls_by_name.get(name, [])[-NEARBY:]
+        calls = [draft.reply.calls[index] for draft, index in reversed(recent)]
+        waiting = [c for c in calls if c.result is None and not (call_id and c.id)]
+        for call in waiting:
+            if any(same_args(call.args, text) for text in args):
+                return call
+        last = [draft.reply.calls[index] for draft, index in self._unanswered]
+        named = [call for call in last if call.name == name and not (call_id and call.id)]
+        return named[0] if named else None
 
     def add_call(self, call: CallDraft) -> None:
         """Take a call of the last round that its reply does not show."""
@@ -162,17 +175,18 @@ class RunBuilder:
         place = (draft, len(draft.reply.calls))
         draft.reply.calls.append(call)
         self._unanswered.append(place)
-        if call.id:
-            self._calls_by_id.setdefault(call.id, []).append(place)
+        self._note_call(call, place)
 
     def answer_call(self, call: CallDraft, answer: Answer) -> None:
         """Take what is known of a call's execution; a result that is there stays."""
         call.duration_ms = answer.duration_ms if call.duration_ms is None else call.duration_ms
         call.is_error = answer.is_error if call.is_error is None else call.is_error
         # Clocks of two processes may tell of a tool after the request that read its result.
-        for draft, index in [*self._unanswered, *self._calls_by_id.get(call.id, ())]:
+        recent = self._calls_by_name.get(call.name, [])[-NEARBY:]
+        for draft, index in [*self._unanswered, *self._calls_by_id.get(call.id, ()), *recent]:
             if call.result is None and draft.reply.calls[index] is call:
                 self._set_result(draft, index, answer, "id" if answer.call_id else "name")
+                call.executed = True
                 return
 
     def build(self, run_id: str, **fields: Any) -> RunRecord:
@@ -218,8 +232,7 @@ class RunBuilder:
             self._rounds_by_reply.setdefault(mark, []).append(draft)
         self._unanswered = []
         for index, call in enumerate(reply.calls):
-            if call.id:
-                self._calls_by_id.setdefault(call.id, []).append((draft, index))
+            self._note_call(call, (draft, index))
             if call.result is None:
                 self._unanswered.append((draft, index))
             else:
@@ -232,6 +245,11 @@ class RunBuilder:
             for index, call in enumerate(reply.calls)
             if call.result is not None
         ]
+
+    def _note_call(self, call: CallDraft, place: tuple[RoundDraft, int]) -> None:
+        self._calls_by_name.setdefault(call.name, []).append(place)
+        if call.id:
+            self._calls_by_id.setdefault(call.id, []).append(place)
 
     def _next_input(self, number: int) -> InputChange | None:
         if self._growing:
@@ -275,6 +293,25 @@ class RunBuilder:
             place = (draft.number, index)
             self._messages[key] = Message(key, "tool", name=call.name, result_of=place)
         return key
+
+    def _learn_reply(self, reply: Reply) -> None:
+        """Take a reply that was not recorded from the request after it, where it comes after all
+        that its round read.
+        """
+        number, before = self._last_asked
+        if not self._rounds or not before or self._asked_number != number + 1:
+            return
+        last = self._rounds[-1]
+        if last.number != number or not _left_out(last.reply) or self._asked != before:
+            return
+        if (reply.calls and last.reply.calls) or not (reply.text or reply.calls):
+            return
+        last.reply.text = reply.text
+        for call in reply.calls:
+            self.add_call(call)
+        for mark in reply_marks(reply):
+            self._rounds_by_reply.setdefault(mark, []).append(last)
+        self.note(REPLY_LEFT_OUT)
 
     def _earlier_reply(self, turn: Turn, history: History) -> str:
         """The key of a reply within a request: the round it came from, where it says the same.
@@ -338,8 +375,12 @@ class RunBuilder:
         """
         draft, index = place
         call = draft.reply.calls[index]
-        if call.result is None:
+        left_out = call.executed and call.result in LEFT_OUT and answer.content not in LEFT_OUT
+        if call.result is None or left_out:
+            flag = call.is_error
             self._set_result(draft, index, answer, how)
+            call.is_error = flag if call.is_error is None else call.is_error
+            call.executed = False
         if call.result == answer.content:
             return self._result_key(draft, index, call)
         return self._message(Turn("tool", answer.content, answer.name), answer.call_id)
@@ -397,10 +438,17 @@ def mcp_flag(content: str) -> bool | None:
     return flag if isinstance(flag, bool) else None
 
 
+def _left_out(reply: Reply) -> bool:
+    """Whether the reply was not recorded, rather than empty: nothing at all is known of it."""
+    said = (reply.text, reply.stop_raw, reply.tokens_out, reply.error, reply.opaque)
+    return not any(said) and not any(call.shown for call in reply.calls)
+
+
 def _same_args(left: Reply, right: Reply) -> bool:
     # Calls may have been added to the reply of a round since.
-    pairs = zip(left.calls, right.calls, strict=False)
-    return len(left.calls) == len(right.calls) and all(same_args(a.args, b.args) for a, b in pairs)
+    shown = [call for call in left.calls if call.shown]
+    pairs = zip(shown, right.calls, strict=False)
+    return len(shown) == len(right.calls) and all(same_args(a.args, b.args) for a, b in pairs)
 
 
 def _frozen(draft: RoundDraft) -> Round:

@@ -172,3 +172,13 @@ def same_args(left: str, right: str) -> bool:
 def opaque(kind: str, value: Any) -> Opaque:
     """A part that is kept without being understood."""
     return Opaque(kind, value if isinstance(value, str) else json_text(value))
+
+
+def value_of(recorded: Any) -> Any:
+    """A recorded value; JSON text of an object or a list becomes what it holds."""
+    if isinstance(recorded, str) and recorded[:1] in ("{", "["):
+        try:
+            return json.loads(recorded, parse_float=Decimal)
+        except (ValueError, RecursionError, ArithmeticError):
+            return recorded
+    return recorded

@@ -18,8 +18,9 @@ from transcripts.importers.fields import (
     as_moment,
     as_name,
     as_text,
+    value_of,
 )
-from transcripts.importers.observations import Observation, run_of_observations, value_of
+from transcripts.importers.observations import Observation, run_of_observations
 
 _KINDS = {"GENERATION": "llm", "TOOL": "tool"}
 _CACHE_KEYS = (
@@ -30,6 +31,7 @@ _CACHE_KEYS = (
 )
 _REASONING_KEYS = ("output_reasoning", "completion_details.reasoning", "output_reasoning_tokens")
 _TOOL_NAME_KEYS = ("gen_ai.tool.name", "ai.toolCall.name", "tool.name")
+_PARAMETER_KEYS = ("tool.parameters",)
 _CALL_ID_KEYS = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id")
 
 
@@ -83,7 +85,9 @@ def _observation(entry: dict[str, Any]) -> Observation:
     costs = as_dict(value_of(entry.get("costDetails")))
     kind = _KINDS.get(as_text(entry.get("type")).upper(), "")
     named = next((as_name(attributes[k]) for k in _TOOL_NAME_KEYS if attributes.get(k)), "")
-    if not kind and (named or (entry.get("type") == "span" and _is_tool_span(entry))):
+    given = _first_of(entry.get("input"), *(attributes.get(k) for k in _PARAMETER_KEYS))
+    told = (named and (given, entry.get("output")) != (None, None)) or entry.get("level") == "ERROR"
+    if not kind and ((told and named) or (entry.get("type") == "span" and _is_tool_span(entry))):
         kind = "tool"
     level = entry.get("level")
     return Observation(
@@ -93,7 +97,7 @@ def _observation(entry: dict[str, Any]) -> Observation:
         name=named or as_name(entry.get("name")),
         started_at=as_moment(entry.get("startTime")),
         ended_at=as_moment(entry.get("endTime")),
-        input=entry.get("input"),
+        input=given,
         output=entry.get("output"),
         failed=level == "ERROR" if level is not None else None,
         error=as_text(entry.get("statusMessage")),
@@ -105,6 +109,8 @@ def _observation(entry: dict[str, Any]) -> Observation:
         tokens_cached=_first_count(usage, _CACHE_KEYS),
         tokens_reasoning=_first_count(usage, _REASONING_KEYS),
         cost=as_cost(costs.get("total")),
+        event=bool(attributes.get("name"))
+        and as_text(attributes.get("target")).endswith(f".{attributes['name']}"),
     )
 
 
@@ -120,6 +126,10 @@ def _label(attributes: dict[str, Any]) -> str | None:
         if isinstance(label, str) and label:
             return label
     return None
+
+
+def _first_of(*values: Any) -> Any:
+    return next((value for value in map(value_of, values) if value not in (None, "null")), None)
 
 
 def _first_count(usage: dict[str, Any], keys: tuple[str, ...]) -> int | None:

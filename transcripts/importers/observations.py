@@ -16,23 +16,17 @@ from typing import Any
 
 from transcripts.importers.base import Read
 from transcripts.importers.building import RunBuilder, tools_of
-from transcripts.importers.conversation import (
-    read_any_messages,
-    read_any_reply,
-    read_any_request,
-)
-from transcripts.importers.fields import (
-    args_text,
-    as_dict,
-    as_name,
-    as_text,
-)
-from transcripts.importers.providers.base import Request, read_tools
+from transcripts.importers.conversation import read_any_messages
+from transcripts.importers.exchanges import read_input, read_output
+from transcripts.importers.fields import args_text, as_text, value_of
+from transcripts.importers.providers.base import Request
 from transcripts.importers.turns import Answer, CallDraft, Reply, Turn
 from transcripts.record import Tool
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-_TEXT_KEYS = ("prompt", "input", "query", "question", "text", "content", "args")
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
+# Around the arguments of an execution, in the place of the arguments themselves.
+_AROUND_ARGS = frozenset({"input", "args", "arguments", "kwargs", "parameters"})
 
 
 @dataclass(slots=True)
@@ -41,7 +35,7 @@ class Observation:
 
     `input` and `output` are as recorded, JSON text or values. `call_id` names the call that a tool
     execution answers, `sub_run` the run that it started. Tokens of the input include what came
-    from the cache.
+    from the cache. `event`: one of several spans that may tell of the same execution.
     """
 
     id: str
@@ -65,6 +59,7 @@ class Observation:
     tokens_reasoning: int | None = None
     cost: Decimal | None = None
     tools: list[Tool] = field(default_factory=list)
+    event: bool = False
 
     @property
     def duration_ms(self) -> float | None:
@@ -73,16 +68,24 @@ class Observation:
             return None
         return (self.ended_at - self.started_at).total_seconds() * 1000
 
+    @property
+    def silent(self) -> bool:
+        """Whether it tells nothing of a request and its reply, or of an execution."""
+        said = (self.input, self.output, self.tokens_in, self.tokens_out, self.stop_raw)
+        return not self.failed and all(value in _NOTHING for value in said)
+
 
 def run_of_observations(found: Iterable[Observation], run_id: str, **fields: Any) -> Read:
     """One run of one trace's observations. A model request around another is told by the inner
-    one.
+    one, or by itself where it tells more.
     """
-    observations = sorted(found, key=lambda o: o.started_at or _LONG_AGO)
-    requests = _innermost(observations)
+    observations = _once(sorted(found, key=lambda o: o.started_at or _LONG_AGO))
+    requests = _rounds(observations)
     builder = RunBuilder(growing=False)
+    prompts = _Prompts()
     tools: list[Tool] = []
     provider = ""
+    shown = 0
     for observation in observations:
         if observation.id in requests and observation.kind == "llm":
             request, reply, name = _read(observation)
@@ -90,13 +93,18 @@ def run_of_observations(found: Iterable[Observation], run_id: str, **fields: Any
             tools += observation.tools
             if request is not None:
                 tools += request.tools
-                builder.ask(request.turns, continues=request.continues)
+                turns = prompts.turns(value_of(observation.input), request.turns)
+                builder.ask(turns, continues=request.continues or _only_results(turns))
             builder.add(Turn("assistant", reply=reply))
         elif observation.kind == "tool":
             _execute(builder, observation)
-    grouped = sum(o.kind not in ("llm", "tool") for o in observations)
-    if grouped:
-        builder.note(f"Spans that only group others or say no more, not shown: {grouped}.")
+        else:
+            continue
+        shown += 1
+    if shown < len(observations):
+        builder.note(
+            f"Spans that only group others or say no more, not shown: {len(observations) - shown}."
+        )
     starts = [o.started_at for o in observations if o.started_at]
     ends = [o.ended_at for o in observations if o.ended_at]
     fields.setdefault("provider", provider)
@@ -105,30 +113,93 @@ def run_of_observations(found: Iterable[Observation], run_id: str, **fields: Any
     return builder.build(run_id, tools=tools_of(tools), **fields)
 
 
-def _innermost(observations: list[Observation]) -> set[str]:
+def _only_results(turns: list[Turn]) -> bool:
+    """Whether an input holds what is new alone: no service reads results without their requests."""
+    found = [turn.answers and turn.reply is None and not turn.text for turn in turns]
+    return bool(found) and all(found)
+
+
+class _Prompts:
+    """Inputs that are one text each, of which the next may repeat the one before and go on."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+
+    def turns(self, value: Any, turns: list[Turn]) -> list[Turn]:
+        """The input as turns: of a text, what was there before, and what is new."""
+        if not isinstance(value, str):
+            return turns
+        before = "".join(self._parts)
+        if before and value.startswith(before):
+            self._parts += [value[len(before) :]] if len(value) > len(before) else []
+        else:
+            self._parts = [value]
+        return [Turn("user", part) for part in self._parts]
+
+
+def _once(observations: list[Observation]) -> list[Observation]:
+    """Without events that tell again what an earlier one of the same parent told, or nothing."""
+    told: set[tuple[str, ...]] = set()
+    kept = []
+    for observation in observations:
+        if observation.event and observation.kind == "tool":
+            said = (observation.input, observation.output, observation.error)
+            mark = (observation.parent, observation.name, *map(as_text, said))
+            if (observation.output in _NOTHING and not observation.failed) or mark in told:
+                observation.kind = ""
+            told.add(mark)
+        kept.append(observation)
+    return kept
+
+
+def _rounds(observations: list[Observation]) -> set[str]:
     """Ids of the model requests that are rounds: of requests around requests, the inner ones.
 
-    An inner request that says nothing (a bare HTTP span) gives way to the one around it.
+    An inner request that says nothing (a bare HTTP span), or whose reply is text where the one
+    around it has its parts, gives way to the one around it. One that says nothing at all is none,
+    where others say something.
     """
     by_id = {o.id: o for o in observations}
-    requests = [o for o in observations if o.kind == "llm"]
+    asked = [o for o in observations if o.kind == "llm"]
+    requests = [o for o in asked if not o.silent] or asked
     kept = {o.id for o in requests}
+    inner: dict[str, list[Observation]] = {}
     for observation in requests:
         outer = by_id.get(observation.parent)
         seen = {observation.id}
         while outer is not None and outer.id not in seen:
             seen.add(outer.id)
             if outer.kind == "llm":
-                silent = observation.output in (None, "", [], {})
-                kept.discard(observation.id if silent and outer.output else outer.id)
+                inner.setdefault(outer.id, []).append(observation)
                 break
             outer = by_id.get(outer.parent)
+    for outer_id, within in inner.items():
+        outer = by_id[outer_id]
+        if len(within) == 1 and _tells_more(outer, within[0]):
+            _take_counts(outer, within[0])
+            kept.discard(within[0].id)
+        else:
+            silent = {o.id for o in within if o.output in _NOTHING and outer.output}
+            kept -= silent
+            if len(silent) < len(within):
+                kept.discard(outer_id)
     return kept
 
 
+def _tells_more(outer: Observation, inner: Observation) -> bool:
+    whole, said = value_of(outer.output), value_of(inner.output)
+    return isinstance(whole, dict | list) and bool(whole) and isinstance(said, str) and bool(said)
+
+
+def _take_counts(outer: Observation, inner: Observation) -> None:
+    for name in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "cost", "model"):
+        if getattr(outer, name) in _NOTHING:
+            setattr(outer, name, getattr(inner, name))
+
+
 def _read(observation: Observation) -> tuple[Request | None, Reply, str]:
-    request, asked_by = _read_input(value_of(observation.input))
-    reply, answered_by = _read_output(value_of(observation.output))
+    request, asked_by = read_input(value_of(observation.input))
+    reply, answered_by = read_output(value_of(observation.output))
     reply.stop_raw = reply.stop_raw or observation.stop_raw
     reply.provider = observation.provider or reply.provider or answered_by
     reply.model = reply.model or observation.model
@@ -143,116 +214,6 @@ def _read(observation: Observation) -> tuple[Request | None, Reply, str]:
     return request, reply, answered_by or asked_by
 
 
-def value_of(recorded: Any) -> Any:
-    """A recorded value; JSON text of an object or a list becomes what it holds."""
-    if isinstance(recorded, str) and recorded[:1] in ("{", "["):
-        try:
-            return json.loads(recorded, parse_float=Decimal)
-        except (ValueError, RecursionError, ArithmeticError):
-            return recorded
-    return recorded
-
-
-def _read_input(value: Any) -> tuple[Request | None, str]:
-    """What a model request read, in whichever shape it was recorded."""
-    if value in (None, "", [], {}):
-        return None, ""
-    if isinstance(value, str):
-        return Request([Turn("user", value)]), ""
-    if isinstance(value, list):
-        messages, tools = _without_tools(value)
-        found = read_any_messages(messages) or read_any_messages(_flat(messages))
-        if found is not None:
-            return Request(found[0], tools), found[1]
-        return Request([Turn("user", as_text(value))]), ""
-    if not isinstance(value, dict):
-        return Request([Turn("user", as_text(value))]), ""
-    asked = read_any_request(value) or read_any_request(as_dict(value.get("body")))
-    if asked is not None:
-        return asked
-    for key in ("messages", "input_messages", "input"):
-        inner, name = _read_input(value[key]) if isinstance(value.get(key), list) else (None, "")
-        if inner is not None and value[key]:
-            inner.tools += read_tools(value.get("tools"))
-            return inner, name
-    single = read_any_messages([value])
-    if single is not None:
-        return Request(single[0]), single[1]
-    text = next((value[key] for key in _TEXT_KEYS if value.get(key)), value)
-    return Request([Turn("user", as_text(text))]), ""
-
-
-def _without_tools(messages: list[Any]) -> tuple[list[Any], list[Tool]]:
-    """Some recorders list the offered tools among the messages."""
-    offered = [m for m in messages if as_dict(as_dict(m).get("content")).get("type") == "function"]
-    rest = [m for m in messages if m not in offered] if offered else messages
-    return rest, read_tools([as_dict(m)["content"] for m in offered])
-
-
-def _flat(messages: list[Any]) -> list[Any]:
-    """Lists of lists, as batch interfaces record them, with one entry."""
-    return messages[0] if len(messages) == 1 and isinstance(messages[0], list) else []
-
-
-def _read_output(value: Any) -> tuple[Reply, str]:
-    """What the model answered, in whichever shape it was recorded."""
-    if value in (None, "", [], {}):
-        return Reply(), ""
-    if isinstance(value, str):
-        return Reply(text=value), ""
-    answered = read_any_reply(value) or _wrapped_reply(value)
-    if answered is not None:
-        return answered
-    messages = value if isinstance(value, list) else [value]
-    found = read_any_messages(messages) or read_any_messages(_flat(messages))
-    if found is not None:
-        replies = [turn.reply for turn in found[0] if turn.reply is not None]
-        if replies:
-            return _merged(replies), found[1]
-    calls = _bare_calls(messages)
-    if calls:
-        return Reply(calls=calls), ""
-    for key in ("messages", "generations", "output", "response", "text", "content"):
-        if isinstance(value, dict) and value.get(key):
-            return _read_output(value_of(value[key]))
-    return Reply(text=as_text(value)), ""
-
-
-def _wrapped_reply(value: Any) -> tuple[Reply, str] | None:
-    """A choice, or a candidate, without the response around it."""
-    if not isinstance(value, dict):
-        return None
-    if isinstance(value.get("message"), dict):
-        return read_any_reply({"choices": [value]})
-    if isinstance(as_dict(value.get("content")).get("parts"), list):
-        usage = value.get("usage_metadata", value.get("usageMetadata"))
-        return read_any_reply({"candidates": [value], "usageMetadata": usage})
-    return None
-
-
-def _merged(replies: list[Reply]) -> Reply:
-    """One reply of output messages that stand for one: text here, each call there."""
-    first = replies[0]
-    for other in replies[1:]:
-        first.text = "\n".join(filter(None, (first.text, other.text)))
-        first.calls += other.calls
-        first.stop_raw = first.stop_raw or other.stop_raw
-    return first
-
-
-def _bare_calls(entries: list[Any]) -> list[CallDraft]:
-    calls = []
-    for entry in map(as_dict, entries):
-        name = as_name(entry.get("toolName") or as_dict(entry.get("function")).get("name"))
-        if not name:
-            return []
-        function = as_dict(entry.get("function"))
-        args = entry.get("input", entry.get("args", function.get("arguments")))
-        call_id = as_name(entry.get("toolCallId") or entry.get("id"))
-        calls.append(CallDraft(name, args_text(args), call_id))
-    return calls
-
-
 def _execute(builder: RunBuilder, observation: Observation) -> None:
     """Join a tool execution to its call; one that no reply asked for is a call of the round before
     it.
@@ -265,11 +226,12 @@ def _execute(builder: RunBuilder, observation: Observation) -> None:
         answer = message[0][0].answers[0]
         content, call_id = answer.content, call_id or answer.call_id
         flag = flag or answer.is_error
-    args = args_text(value_of(observation.input))
-    call = builder.open_call(call_id, observation.name, args)
+    given = value_of(observation.input)
+    args = args_text(given)
+    call = builder.open_call(call_id, observation.name, (args, args_text(_inner_args(given))))
     if call is None and builder.last_number:
-        builder.add_call(CallDraft(observation.name, args, call_id))
-        call = builder.open_call(call_id, observation.name, args)
+        call = CallDraft(observation.name, args, call_id, shown=False)
+        builder.add_call(call)
     if call is not None:
         call.sub_run = call.sub_run or observation.sub_run
         builder.answer_call(
@@ -281,9 +243,26 @@ def _execute(builder: RunBuilder, observation: Observation) -> None:
         )
 
 
+def _inner_args(value: Any) -> Any:
+    """The arguments of an execution, without an object around them that only says so."""
+    if isinstance(value, dict) and len(value) == 1 and value.keys() <= _AROUND_ARGS:
+        return next(iter(value.values()))
+    return value
+
+
 def _result_text(observation: Observation, value: Any) -> str:
     if value in (None, "") and observation.failed:
         return observation.error
     if isinstance(value, dict) and value.keys() == {"output"}:
         return as_text(value["output"])
-    return observation.output if isinstance(observation.output, str) else as_text(value)
+    text = observation.output if isinstance(observation.output, str) else as_text(value)
+    return _unquoted(text) if text[:1] == text[-1:] == '"' else text
+
+
+def _unquoted(text: str) -> str:
+    """A text that was recorded as JSON; a text that only stands in quotes stays."""
+    try:
+        inner = json.loads(text)
+    except ValueError:
+        return text
+    return inner if isinstance(inner, str) else text

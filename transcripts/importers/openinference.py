@@ -17,8 +17,9 @@ from transcripts.importers.fields import (
     as_moment,
     as_name,
     as_text,
+    value_of,
 )
-from transcripts.importers.observations import Observation, value_of
+from transcripts.importers.observations import Observation
 from transcripts.importers.providers.base import read_tools
 
 _KINDS = {"LLM": "llm", "TOOL": "tool"}

@@ -14,6 +14,8 @@ class CallDraft:
     """One tool request of a reply, and its result where the format keeps both together.
 
     `server_side`: the service runs the tool itself, so that nobody has to answer the request.
+    `shown`: the reply itself holds the request; else it is known from its execution alone.
+    `executed`: the result is as a span of the execution told it, which may have left it out.
     """
 
     name: str
@@ -25,6 +27,8 @@ class CallDraft:
     joined: str = ""
     sub_run: str = ""
     server_side: bool = False
+    shown: bool = True
+    executed: bool = False
 
     def frozen(self) -> Call:
         return Call(

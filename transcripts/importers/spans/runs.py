@@ -10,14 +10,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from transcripts.importers.base import ImportProblem
-from transcripts.importers.fields import args_text
-from transcripts.importers.observations import run_of_observations, value_of
+from transcripts.importers.fields import args_text, value_of
+from transcripts.importers.observations import run_of_observations
 from transcripts.importers.spans.dialects import PLAIN, read_span
 from transcripts.importers.spans.span import Span, text_of
 from transcripts.importers.spans.told import AGENT, Told
 from transcripts.record import Ending, RunRecord
 
 RUN_ID_KEY = "agentdesk.run_id"
+RESPONSE_KEY = "gen_ai.response.id"
 MAIN = ""
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 NO_REQUESTS = (
@@ -183,19 +184,21 @@ def without_echoes(spans: list[Span]) -> list[Span]:
     """The spans without those that are a trace of their own and only repeat, with no text, a
     request that another span of the same batch tells.
     """
-    rich: set[str] = set()
     bare: dict[int, str] = {}
     for index, span in enumerate(spans):
-        response = text_of(span.attributes, "gen_ai.response.id")
-        if not response:
-            continue
-        _, told = read_span(span)
-        if _richness(told):
-            rich.add(response)
-        elif not span.parent_id:
+        response = "" if span.parent_id else text_of(span.attributes, RESPONSE_KEY)
+        if response and not _richness(read_span(span)[1]):
             bare[index] = response
-    echoes = {index for index, response in bare.items() if response in rich}
-    return [span for index, span in enumerate(spans) if index not in echoes] if echoes else spans
+    if not bare:
+        return spans
+    wanted = set(bare.values())
+    rich = {
+        response
+        for span in spans
+        if (response := text_of(span.attributes, RESPONSE_KEY)) in wanted
+        and _richness(read_span(span)[1])
+    }
+    return [span for index, span in enumerate(spans) if bare.get(index) not in rich]
 
 
 @dataclass(slots=True, frozen=True)

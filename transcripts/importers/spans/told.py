@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from transcripts.importers.fields import as_cost, as_count
-from transcripts.importers.observations import Observation, value_of
+from transcripts.importers.fields import as_cost, as_count, value_of
+from transcripts.importers.observations import Observation
 from transcripts.importers.spans.span import Span, text_of
 
 AGENT: Final = "agent"

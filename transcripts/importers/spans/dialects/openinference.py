@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from transcripts.importers import openinference
-from transcripts.importers.fields import as_dict, as_name
-from transcripts.importers.observations import value_of
+from transcripts.importers.fields import as_dict, as_name, value_of
 from transcripts.importers.spans.span import Span, text_of
 from transcripts.importers.spans.told import AGENT, Told, cost, count, told, whole_input
 
