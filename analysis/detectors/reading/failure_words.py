@@ -39,7 +39,7 @@ HEAD = Pattern(
     r"|(?:http(?:/[\d.]+)?|status(?: ?code)?|response(?: ?code| ?status)?|code)\s*[:=]?\s*[45]\d\d\b"
     r"|[45]\d\d\s*[:,-]?\s*" + _STATUS + r"|"
     r"failed(?:\s*[:!]|\s+to\s|\s+(?:because|due|with|while|after|when|on|at)\b|\s*$)"
-    r"|fatal:|npm err!|panic:|segmentation fault|err(?:or)?\s*=|e_[a-z]{4,}|e[A-Z]{4,}:|"
+    r"|fatal:|npm err!|panic:|segmentation fault|err(?:or)?\s*=|e_[a-z]{4,}|(?-i:E[A-Z]{4,}:)|"
     r"ora-\d{5}|sqlstate|\*\*\*+\s*error"
     r")"
 )

@@ -47,6 +47,7 @@ LOG = """2026-03-02T09:40:11Z INFO checkout started
         pytest.param("lint", {"errors": 3, "warnings": 1, "files": 2}, id="a count of errors"),
         pytest.param("get_room", "Room 404, floor 5", id="a number"),
         pytest.param("bash", "ok\nExit code: 0", id="exit code 0"),
+        pytest.param("run_code", "exitcode: 0 (done)\nOutput: 3 rows", id="exit code 0 first"),
         pytest.param("reset_profile", "Done. No errors.", id="done"),
         pytest.param("get_user", "", id="empty"),
         pytest.param("get_order", {"id": "W1", "status": "cancelled"}, id="a state"),
