@@ -12,7 +12,7 @@ from analysis.models import Finding, Verdict
 from analysis.page_folds import Fold, folds_of
 from analysis.run_findings import RunFindings
 from analysis.run_map import MAX_CELLS, Mark, RunMap, run_map
-from analysis.strip import REPETITIONS
+from analysis.strip import REPETITIONS, repeat_span
 from analysis.words import TRIMMED, detector_title
 from transcripts.cards import CallCard, RoundCard, call_card, round_cards
 from transcripts.choices import Ending
@@ -92,8 +92,8 @@ class RunView:
         standing_out = {
             finding.round for finding in self.findings.first_of_each() if _stands_out(finding)
         }
-        if self.odd_round:
-            standing_out.add(self.odd_round)
+        # How the run ended is in its last round, whatever that repeats.
+        standing_out |= {number for number in (self.odd_round, self.last) if number}
         missing: list[Span] = [
             (int(first), int(last)) for first, last in self.run.completeness.get("gaps", [])
         ]
@@ -159,9 +159,7 @@ class RunView:
             per_cell=per_cell,
             marks=self._marks(),
             repeats=[
-                (finding.round, finding.to_round)
-                for finding in self.findings.rows
-                if finding.detector in REPETITIONS and finding.to_round
+                span for finding in self.findings.rows if (span := repeat_span(finding)) is not None
             ],
             context_window=self.context_window,
         )
@@ -203,11 +201,9 @@ def _stands_out(finding: Finding) -> bool:
 
 
 def _mark_tone(finding: Finding) -> str:
-    """What a mark looks like: repeats are hatched, not coloured; what is lost has its own
-    colour.
+    """What a mark looks like: what is lost has its own colour; repeats are hatched, and what is
+    said of the run as a whole is named, not coloured.
     """
-    if finding.detector in TRIMMED:
+    if finding.detector == "ticket_lost":
         return "breach"
-    if finding.detector in SAYS_AGAIN:
-        return "lead"
-    return finding.severity
+    return finding.severity if finding.odd else "lead"

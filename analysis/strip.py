@@ -4,9 +4,9 @@ One cell a round, one character a cell:
 
     o  first odd round
     t  goal or ticket are gone from here
-    x  a fault or a breach stands here
-    l  a lead stands here
-    r  a repeat: the round holds nothing but calls made before with the same answer
+    x  an odd fault or breach stands here
+    l  an odd fault or breach that the run made up for
+    r  a repeat, from the third time on
     f  finished
     c  cut off
     b  blocked
@@ -15,13 +15,15 @@ One cell a round, one character a cell:
     -  a gap: the round is missing
     .  wants a tool
 
+Leads, and what is said of the run as a whole, have no cell: they would cover the first odd round.
 Where there are more rounds than cells, each cell stands for a bin of rounds and shows the worst of
 them, in the order above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from analysis.choices import Severity
 from analysis.detectors.base import Finding
@@ -54,19 +56,56 @@ def codes_of(
 ) -> dict[int, str]:
     """One code for each round that there is, by its number, ascending."""
     codes = {round_.number: _STOPS[round_.stop] for round_ in reading.rounds}
-    found = list(findings)
-    for finding in found:
-        if finding.detector in REPETITIONS and finding.to_round is not None:
-            for number in range(finding.round, finding.to_round + 1):
-                _mark(codes, number, "r")
-    for finding in found:
-        if finding.detector in REPETITIONS:
-            continue
-        worst = "l" if finding.severity == Severity.LEAD or finding.recovered_at else "x"
-        _mark(codes, finding.round, "t" if finding.detector == "ticket_lost" else worst)
+    repeats: list[tuple[int, int]] = []
+    for finding in findings:
+        span = repeat_span(finding)
+        if span is not None:
+            repeats.append(span)
+        elif finding.odd and finding.severity != Severity.LEAD:
+            standing = "t" if finding.detector == "ticket_lost" else "x"
+            _mark(codes, finding.round, "l" if finding.recovered_at else standing)
+    _mark_repeats(codes, repeats)
     if first_odd is not None:
         _mark(codes, first_odd.round, "o")
     return codes
+
+
+def _mark_repeats(codes: dict[int, str], spans: list[tuple[int, int]]) -> None:
+    """Marks each round once, however many repetitions lie over it."""
+    open_until = 0
+    spans = sorted(spans)
+    at = 0
+    for number in codes:
+        while at < len(spans) and spans[at][0] <= number:
+            open_until = max(open_until, spans[at][1])
+            at += 1
+        if number <= open_until:
+            _mark(codes, number, "r")
+
+
+class Spanning(Protocol):
+    """What of a finding says where its repeats are."""
+
+    @property
+    def detector(self) -> str: ...
+    @property
+    def severity(self) -> str: ...
+    @property
+    def round(self) -> int: ...
+    @property
+    def to_round(self) -> int | None: ...
+    @property
+    def values(self) -> Mapping[str, Any]: ...
+
+
+def repeat_span(finding: Spanning) -> tuple[int, int] | None:
+    """First and last round of what a repetition repeats, from its third time on; None for leads
+    and for findings of another kind.
+    """
+    if finding.detector not in REPETITIONS or finding.severity == Severity.LEAD:
+        return None
+    first = int(finding.values.get("third_time", finding.round))
+    return first, max(first, finding.to_round or first)
 
 
 def merged(codes: dict[int, str], cells: int) -> str:

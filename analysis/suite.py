@@ -12,6 +12,7 @@ from analysis.detectors import all_detectors
 from analysis.detectors.base import Detector, Draft, Finding
 from analysis.detectors.limits import DEFAULT, Limits
 from analysis.detectors.reading import Reading
+from analysis.folding import told_once
 from analysis.recovery import Recovery
 from analysis.strip import strip_of
 from analysis.verdict import VerdictResult, verdict_of
@@ -72,7 +73,7 @@ def _analyse(run: RunRecord, limits: Limits, detectors: Sequence[Detector]) -> A
         except Exception as error:  # one rule that fails must not take the others with it
             errors[detector.name] = type(error).__name__
     found.sort(key=lambda pair: _order(*pair))
-    findings = tuple(finding for finding, _ in found)
+    findings = tuple(told_once(reading, [finding for finding, _ in found]))
     verdict = verdict_of(reading, findings)
     return Analysis(
         findings=findings,

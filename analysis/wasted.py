@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -45,24 +46,29 @@ def wasted_rounds(reading: Reading, finding: Finding) -> set[int]:
     if finding.detector not in REPETITIONS or finding.to_round is None:
         return set()
     if finding.detector == "alternating_calls":
-        period = int(finding.values["period"])
-        third = finding.evidence[period * 2] if len(finding.evidence) > period * 2 else None
-        start = third.round if third is not None else finding.round
-        return {n for n in reading.calls_by_round if start < n <= finding.to_round}
+        start = int(finding.values["third_time"])
+        return set(_between(list(reading.calls_by_round), start, finding.to_round))
     about = reading.call_at(finding.round, finding.call)
     if about is None:
         return set()
+    if finding.detector == "repeated_call":
+        rounds = reading.rounds_of_key[about.key]
+        return {
+            number
+            for number in _between(rounds, finding.round, finding.to_round)
+            if all(call.key == about.key for call in reading.calls_by_round[number])
+        }
+    rounds = reading.rounds_of_tool[about.name]
     return {
         number
-        for number in range(finding.round + 1, finding.to_round + 1)
-        if (calls := reading.calls_by_round.get(number))
-        and all(
-            call.name == about.name
-            if finding.detector != "repeated_call"
-            else call.key == about.key
-            for call in calls
-        )
+        for number in _between(rounds, finding.round, finding.to_round)
+        if all(call.name == about.name for call in reading.calls_by_round[number])
     }
+
+
+def _between(rounds: list[int], after: int, until: int) -> list[int]:
+    """Those of ascending `rounds` that come after one and not after the other."""
+    return rounds[bisect_right(rounds, after) : bisect_right(rounds, until)]
 
 
 def _sum(reading: Reading, numbers: set[int]) -> Wasted:

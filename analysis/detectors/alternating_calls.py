@@ -13,7 +13,7 @@ PERIODS = range(2, 6)
 MIN_REPEATS = 3
 
 
-@detector(version=1, severity=Severity.FAULT, odd=False, rank=62)
+@detector(version=2, severity=Severity.FAULT, odd=False, rank=62)
 def alternating_calls(reading: Reading, limits: Limits) -> Iterator[Draft]:
     """Calls that take turns.
 
@@ -89,6 +89,7 @@ def _draft(calls: tuple[CallReading, ...], period: int) -> Draft:
             "tools": tools,
             "period": period,
             "times": again,
+            "third_time": calls[2 * period].round,
             "unchanged": unchanged,
             "compared": len(pairs),
             "error": "calls take turns",

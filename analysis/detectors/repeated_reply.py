@@ -8,7 +8,7 @@ from analysis.detectors.base import Draft, detector
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading import Reading
 from analysis.detectors.reading.episodes import MOST_EVIDENCE
-from analysis.detectors.reading.words import ordinal, quoted, rounds
+from analysis.detectors.reading.words import count, ordinal, quoted, rounds
 from analysis.places import Place
 from transcripts.record import Round
 
@@ -21,7 +21,7 @@ _NOT_LETTERS = dict.fromkeys(
 )
 
 
-@detector(version=1, severity=Severity.FAULT, odd=False, rank=70)
+@detector(version=2, severity=Severity.FAULT, odd=False, rank=70)
 def repeated_reply(reading: Reading, limits: Limits) -> Iterator[Draft]:
     """Repeated reply.
 
@@ -30,8 +30,9 @@ def repeated_reply(reading: Reading, limits: Limits) -> Iterator[Draft]:
     Why it matters: it is stuck in a phrase, and whoever reads it gets nowhere either.
     Stays silent: for short words that go with different tool requests. When a person wrote
     something in between, it is a lead.
-    Yields: one finding for each text, at the third; numbers, spaces and punctuation are not
-    compared.
+    Yields: one finding, at the first reply that comes for the third time; other texts that do
+    count into it. Numbers, spaces and punctuation are not compared. Where the calls beside the
+    replies repeat as well, it counts into their finding.
     Likely cause: what the model reads does not change from one round to the next.
     Fix in code: stop at the second identical reply and change the input: say what was tried, or
     hand off.
@@ -43,24 +44,39 @@ def repeated_reply(reading: Reading, limits: Limits) -> Iterator[Draft]:
         text = round_.reply.lower().translate(_NOT_LETTERS)
         if text:
             seen.setdefault(text, []).append(round_)
-    for same in seen.values():
-        if len(same) < MIN_SAME or _is_small_talk(reading, same):
-            continue
-        third, last = same[MIN_SAME - 1], same[-1]
-        numbers = [round_.number for round_ in same]
-        spoken_to = not heard.isdisjoint(round_.number for round_ in same[1:])
-        yield Draft(
-            at=Place(third.number),
-            to_round=last.number if last.number != third.number else None,
-            why=(
-                f"The same reply comes for the {ordinal(MIN_SAME)} time ({rounds(numbers)}): "
-                f"{quoted(third.reply, 90)}."
-            ),
-            brief="the same reply comes again and again",
-            evidence=tuple(Place(number) for number in numbers[:MOST_EVIDENCE]),
-            values={"times": len(same), "error": "same reply"},
-            severity=Severity.LEAD if spoken_to else None,
-        )
+    repeated = [
+        same
+        for same in seen.values()
+        if len(same) >= MIN_SAME and not _is_small_talk(reading, same)
+    ]
+    # What was said again although a person wrote in between counts only where nothing else was.
+    unheard = [same for same in repeated if heard.isdisjoint(each.number for each in same[1:])]
+    if repeated:
+        yield _draft(unheard or repeated, Severity.FAULT if unheard else Severity.LEAD)
+
+
+def _draft(repeated: list[list[Round]], severity: Severity) -> Draft:
+    first = min(repeated, key=lambda same: same[MIN_SAME - 1].number)
+    third = first[MIN_SAME - 1]
+    numbers = sorted(round_.number for same in repeated for round_ in same)
+    more = (
+        f"; {count(len(repeated) - 1, 'other reply', 'other replies')} come again as often, up to "
+        f"round {numbers[-1]}"
+        if len(repeated) > 1
+        else ""
+    )
+    return Draft(
+        at=Place(third.number),
+        to_round=numbers[-1] if numbers[-1] != third.number else None,
+        why=(
+            f"The same reply comes for the {ordinal(MIN_SAME)} time "
+            f"({rounds([round_.number for round_ in first])}): {quoted(third.reply, 90)}{more}."
+        ),
+        brief="the same reply comes again and again",
+        evidence=tuple(Place(number) for number in numbers[:MOST_EVIDENCE]),
+        values={"times": len(numbers), "texts": len(repeated), "error": "same reply"},
+        severity=severity,
+    )
 
 
 def _is_small_talk(reading: Reading, same: list[Round]) -> bool:

@@ -145,6 +145,22 @@ class Reading:
         return by_round
 
     @cached_property
+    def rounds_of_key(self) -> dict[tuple[str, str], list[int]]:
+        """The rounds in which each call was asked for, ascending; one round may stand twice."""
+        rounds: dict[tuple[str, str], list[int]] = {}
+        for each in self.calls:
+            rounds.setdefault(each.key, []).append(each.round)
+        return rounds
+
+    @cached_property
+    def rounds_of_tool(self) -> dict[str, list[int]]:
+        """The rounds in which each tool was asked for, as above."""
+        rounds: dict[str, list[int]] = {}
+        for each in self.calls:
+            rounds.setdefault(each.name, []).append(each.round)
+        return rounds
+
+    @cached_property
     def context(self) -> tuple[ContextChange, ...]:
         """The rounds at which the model no longer read something that it had read before."""
         return tuple(read_context(self.run))
