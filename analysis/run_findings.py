@@ -82,14 +82,14 @@ class RunFindings:
 
 def finding_round_after(*, run: Run, number: int) -> int | None:
     """The first round after round `number` with a finding. One query."""
-    found = run.findings.filter(round__gt=number).aggregate(round=Min("round"))
-    return found["round"]
+    found: int | None = run.findings.filter(round__gt=number).aggregate(at=Min("round"))["at"]
+    return found
 
 
 def finding_round_before(*, run: Run, number: int) -> int | None:
     """The last round before round `number` with a finding. One query."""
-    found = run.findings.filter(round__lt=number).aggregate(round=Max("round"))
-    return found["round"]
+    found: int | None = run.findings.filter(round__lt=number).aggregate(at=Max("round"))["at"]
+    return found
 
 
 def _first_by_detector(findings: Iterable[Finding]) -> dict[str, Finding]:
