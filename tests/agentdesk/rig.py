@@ -115,6 +115,10 @@ class Rig:
                 os.killpg(child.process.pid, signal.SIGKILL)
             child.process.wait()
 
+    def children(self) -> list[int]:
+        """Process ids of what runs."""
+        return [child.process.pid for child in self._children.values() if child.process]
+
     def post(self, address: str, body: Any) -> tuple[int, dict[str, Any]]:
         """POST to the API; status 0 where the server does not answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
