@@ -277,3 +277,13 @@ def test_another_content_type_is_415(sender: Client) -> None:
     answer = sender.post("/api/v1/runs", b"<run/>", content_type="text/xml")
 
     assert (answer.status_code, answer["Content-Type"]) == (415, PROBLEM)
+
+
+def test_a_file_may_have_the_type_that_curl_gives_it(sender: Client) -> None:
+    answer = sender.post(
+        "/api/v1/import?format=auto",
+        b'{"run_id": "as-curl-sends-it", "rounds": [{"round": 1, "stop": "end_turn"}]}',
+        content_type="application/x-www-form-urlencoded",
+    )
+
+    assert answer.status_code == 202

@@ -36,7 +36,16 @@ JSON_TYPES = frozenset(
         "text/plain",
     }
 )
-PACKED_TYPES = frozenset({"application/gzip", "application/x-gzip", "application/zstd"})
+# The last is what `curl --data-binary` says of any file, unless told otherwise.
+FILE_TYPES = frozenset(
+    {
+        "application/gzip",
+        "application/x-gzip",
+        "application/zip",
+        "application/zstd",
+        "application/x-www-form-urlencoded",
+    }
+)
 MAX_RUN_ID = 2000
 
 
@@ -61,7 +70,7 @@ def read_body(request: HttpRequest) -> bytes:
 def check_type(request: HttpRequest, *, packed: bool = False) -> None:
     """Refuse a content type that is no JSON by 415; `packed` files may come as they are."""
     said = (request.content_type or "").lower()
-    allowed = JSON_TYPES | PACKED_TYPES if packed else JSON_TYPES
+    allowed = JSON_TYPES | FILE_TYPES if packed else JSON_TYPES
     if said not in allowed and not said.endswith("+json"):
         raise ProblemError(415, f"Send JSON or JSONL, not {said[:80]}.", at="Content-Type")
 
