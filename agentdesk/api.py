@@ -19,6 +19,7 @@ from ninja.errors import HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
 
 import analysis.api  # noqa: F401 - adds its addresses to the router
+from agentdesk.logs import route_of
 from transcripts.api import native_schemas, router
 from transcripts.problems import ProblemError, problem
 
@@ -110,7 +111,7 @@ def on_outage(request: HttpRequest, error: Exception) -> HttpResponse:
 @api.exception_handler(Exception)
 def on_error(request: HttpRequest, error: Exception) -> HttpResponse:
     """The text of an error may quote what was sent, so neither answer nor log repeats it."""
-    logger.error("%s %s failed: %s", request.method, request.path[:100], type(error).__name__)
+    logger.error("%s %s failed: %s", request.method, route_of(request), type(error).__name__)
     return problem(500, "An error of Agentdesk. It is in the log.")
 
 

@@ -71,6 +71,26 @@ class TaskOutcomeFilter(logging.Filter):
         return True
 
 
+class RouteFilter(logging.Filter):
+    """Django writes the address of a refused request into the message, and an address may hold a
+    run's id, or what somebody pasted: tell the route that it fits instead.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = getattr(record, "request", None)
+        path = getattr(request, "path", "")
+        if path and isinstance(record.args, tuple):
+            route = route_of(request)
+            record.args = tuple(route if value == path else value for value in record.args)
+        return True
+
+
+def route_of(request: Any) -> str:
+    """The pattern that a request's address fits, such as `p/<slug:slug>/runs/<int:pk>/`."""
+    match = getattr(request, "resolver_match", None)
+    return f"/{match.route}" if match else "an address that is not there"
+
+
 PROCESSORS: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_logger_name,
@@ -99,7 +119,7 @@ def configure(kind: str, level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"task_outcome": {"()": TaskOutcomeFilter}},
+        "filters": {"route": {"()": RouteFilter}, "task_outcome": {"()": TaskOutcomeFilter}},
         "formatters": {
             "lines": {
                 "()": formatter,
@@ -110,7 +130,7 @@ def configure(kind: str, level: str) -> dict[str, Any]:
                 ],
             }
         },
-        "handlers": {"stderr": {"()": StderrHandler, "formatter": "lines"}},
+        "handlers": {"stderr": {"()": StderrHandler, "formatter": "lines", "filters": ["route"]}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django": {"handlers": [], "level": level, "propagate": True},

@@ -11,6 +11,7 @@ import pytest
 import structlog
 from django.conf import settings
 from django.db import IntegrityError, OperationalError
+from django.test import Client
 
 from agentdesk import logs
 
@@ -81,3 +82,21 @@ def test_ids_are_kept(lines: pytest.CaptureFixture[str]) -> None:
 
     event = logged(lines)
     assert (event["event"], event["receipt"], event["level"]) == ("delivery stored", "4711", "info")
+
+
+@pytest.mark.parametrize(
+    ("address", "route"),
+    [
+        pytest.param(f"/api/v1/runs/{CANARY}/rounds", "runs/<path:run_id>/rounds", id="a run's id"),
+        pytest.param(f"/p/{CANARY}/", "an address that is not there", id="no address"),
+    ],
+)
+@pytest.mark.django_db
+def test_a_refused_request_is_told_by_its_route(
+    lines: pytest.CaptureFixture[str], client: Client, address: str, route: str
+) -> None:
+    client.post(address, b"{", content_type="application/json")
+
+    line = logged(lines)
+    assert route in str(line["event"])
+    assert CANARY not in str(line)

@@ -28,7 +28,7 @@ STAND_IN: Final = re.compile(
     | (?:[\w:/@.-]*\{[a-z_.]+\})+[\w:/@.-]* | _[a-z_]+
     | null|none|nil|undefined|true|false|yes|no|on|off|empty|blank|void|n/?a|tbd|todo|unknown|unset
     | unchanged|string|str|text|int|integer|number|bool|boolean|object|array|bytes|any|optional
-    | required|varchar.*|char.*
+    | required|n?(?:var)?char(?:\(.*)?
     | (?:xxxxx?|aaaa+|abcdefg?h?\w*|foo|bar|baz|foobar|test|testing|1234567890|0123456789.*)
     ) $"""
 )

@@ -30,6 +30,8 @@ SECRETS = [
     (f"see <code>{GITHUB}</code>", GITHUB),
     (f"I rotated it, new one is {GITHUB}.", GITHUB),
     (f"?t={GITHUB}&x=1", GITHUB),
+    ('{"password": "Charlie-2024"}', "Charlie-2024"),
+    ("postgres://app:cHAR5wGhURHdLx7-q@db.contoso.example/x", "cHAR5wGhURHdLx7-q"),
 ]
 
 
@@ -47,6 +49,7 @@ def test_the_value_and_only_the_value_is_masked(text, secret):
         "def login(password: str = None) -> Token:",
         "password: ${DB_PASSWORD}",
         "api_key: YOUR_API_KEY_HERE",
+        "password varchar(64) NOT NULL, password: varchar(64), pin: char",
         "password=********",
         '{"password": null, "token": ""}',
         "token_count: 1532, max_tokens: 4096",
