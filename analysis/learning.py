@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import connection
+from django.db.models import Max
 from django.utils import timezone
 
 from analysis.detectors.reading import judge
@@ -96,11 +97,8 @@ def baselines_refresh() -> int:
         finished = Run.objects.filter(project=project, ending="finished")
         if known:
             finished = finished.filter(received_at__gt=timezone.now() - LOOKED_BACK)
-        latest = finished.order_by("agent").values_list("agent", "updated_at")
-        changed: dict[str, Any] = {}
-        for agent, at in latest.iterator():
-            changed[agent] = max(at, changed.get(agent, at))
-        for agent, at in changed.items():
+        changed = finished.order_by().values_list("agent").annotate(latest=Max("updated_at"))
+        for agent, at in changed:
             if len(agent) <= LONGEST_NAME and (agent not in known or at > known[agent]):
                 baseline_learn(project=project, agent=agent)
                 refreshed += 1

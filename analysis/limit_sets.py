@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -106,6 +106,31 @@ def limit_book(*, project_id: int) -> LimitBook:
     """The project's sets. One query."""
     rows = LimitSet.objects.filter(project_id=project_id).order_by("agent", "tool")
     return LimitBook({Scope(row.agent, row.tool): row.values for row in rows})
+
+
+_KNOWN = """
+SELECT agent, tool, values::text FROM analysis_limitset WHERE project_id = %s
+UNION ALL
+SELECT NULL, NULL, json_build_object(
+    'runs', runs, 'rounds_p95', rounds_p95, 'seconds_p95', seconds_p95,
+    'cost_medians', cost_medians, 'tool_ms_p95', tool_ms_p95, 'silent_tools', silent_tools)::text
+FROM analysis_learnedbaseline WHERE project_id = %s AND agent = %s
+"""
+
+
+def known_limits(*, project_id: int, agent: str) -> tuple[LimitBook, LearnedBaseline | None]:
+    """The project's sets and what was learned of an agent. One plain query: each delivery asks."""
+    sets: dict[Scope, Values] = {}
+    learned = None
+    with connection.cursor() as cursor:
+        cursor.execute(_KNOWN, (project_id, project_id, agent))
+        for owner, tool, told in cursor.fetchall():
+            values = json.loads(told)
+            if owner is None:
+                learned = LearnedBaseline(project_id=project_id, agent=agent, **values)
+            else:
+                sets[Scope(owner, tool)] = values
+    return LimitBook(sets), learned
 
 
 def baseline_of(learned: LearnedBaseline | None, *, currency: str) -> Baseline:

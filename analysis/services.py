@@ -14,8 +14,7 @@ from django.utils import timezone
 from analysis.detectors.base import Finding as Found
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading.prices import RunCost, cost_of, window_of
-from analysis.learning import baseline_for
-from analysis.limit_sets import Applied, baseline_of, limit_book
+from analysis.limit_sets import Applied, baseline_of, known_limits
 from analysis.models import Finding, Verdict
 from analysis.suite import Analysis, analyse, suite_version
 from analysis.wasted import Wasted
@@ -56,11 +55,10 @@ def run_analyse(*, run: Run) -> Verdict:
 
 
 def applied_limits(*, run: Run, currency: str) -> Applied:
-    """The limits that hold for a run, with what was learned of its agent. Two queries."""
+    """The limits that hold for a run, with what was learned of its agent. One query."""
     agent = str(run.agent)
-    learned = baseline_for(project_id=run.project_id, agent=agent)
-    baseline = baseline_of(learned, currency=currency)
-    return limit_book(project_id=run.project_id).applied(agent, baseline)
+    book, learned = known_limits(project_id=run.project_id, agent=agent)
+    return book.applied(agent, baseline_of(learned, currency=currency))
 
 
 def run_analyse_or_wait(*, run: Run) -> datetime | None:

@@ -4,7 +4,9 @@ import json
 from decimal import Decimal
 
 import pytest
+from django.db import connection
 from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,11 +18,13 @@ from analysis.detectors.limits import (
     limits_content,
     limits_from,
 )
+from analysis.learning import baseline_learn
 from analysis.limit_sets import (
     LimitBook,
     Scope,
     baseline_of,
     clean_values,
+    known_limits,
     limit_book,
     limit_set_save,
     limits_import,
@@ -262,3 +266,23 @@ def test_a_file_with_a_mistake_changes_nothing() -> None:
         )
 
     assert limit_book(project_id=project.pk).sets == {Scope(): {"rounds": 20}}
+
+
+@pytest.mark.django_db
+def test_one_query_tells_sets_and_what_was_learned() -> None:
+    project = a_project()
+    for number in range(3):
+        record = a_run([call("rm", {"n": 1}, "")] * 8, "Done.", run_id=f"r{number}", agent="a")
+        a_shown_run(record, project)
+    kept = baseline_learn(project=project, agent="a")
+    save(project, Scope("a", "rm"), polled=True)
+    save(a_project(), Scope(), rounds=3)
+
+    with CaptureQueriesContext(connection) as captured:
+        book, learned = known_limits(project_id=project.pk, agent="a")
+
+    assert len(captured) == 1
+    assert book == limit_book(project_id=project.pk)
+    assert learned is not None
+    assert baseline_of(learned, currency="") == baseline_of(kept, currency="")
+    assert known_limits(project_id=project.pk, agent="b") == (book, None)
