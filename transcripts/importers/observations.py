@@ -164,15 +164,10 @@ def _rounds(observations: list[Observation]) -> set[str]:
     requests = [o for o in asked if not o.silent] or asked
     kept = {o.id for o in requests}
     inner: dict[str, list[Observation]] = {}
+    around = _Around(by_id)
     for observation in requests:
-        outer = by_id.get(observation.parent)
-        seen = {observation.id}
-        while outer is not None and outer.id not in seen:
-            seen.add(outer.id)
-            if outer.kind == "llm":
-                inner.setdefault(outer.id, []).append(observation)
-                break
-            outer = by_id.get(outer.parent)
+        if found := around.request_of(observation):
+            inner.setdefault(found, []).append(observation)
     for outer_id, within in inner.items():
         outer = by_id[outer_id]
         if len(within) == 1 and _tells_more(outer, within[0]):
@@ -184,6 +179,28 @@ def _rounds(observations: list[Observation]) -> set[str]:
             if len(silent) < len(within):
                 kept.discard(outer_id)
     return kept
+
+
+class _Around:
+    """The nearest request around each span; every span of a deep tree is passed once."""
+
+    def __init__(self, by_id: dict[str, Observation]) -> None:
+        self._by_id = by_id
+        self._known: dict[str, str] = {}
+
+    def request_of(self, observation: Observation) -> str:
+        """The id of the request around it, or nothing; a cycle of parents ends the search."""
+        passed: set[str] = set()
+        found = ""
+        outer = self._by_id.get(observation.parent)
+        while outer is not None and outer.id not in passed:
+            if outer.kind == "llm" or outer.id in self._known:
+                found = outer.id if outer.kind == "llm" else self._known[outer.id]
+                break
+            passed.add(outer.id)
+            outer = self._by_id.get(outer.parent)
+        self._known |= dict.fromkeys(passed, found)
+        return "" if found == observation.id else found
 
 
 def _tells_more(outer: Observation, inner: Observation) -> bool:

@@ -5,7 +5,7 @@ What comes out depends on the set of spans alone, not on the order in which they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -120,7 +120,7 @@ def runs_of(trace: Trace, run_id: str) -> Iterator[RunRecord]:
         if home in trace.spans:
             trace.spans[home].sub_run = names[home]
     for home in sorted(shown):
-        parent = homes.outer(home, shown)
+        parent = homes.outer(home, names)
         yield _run(trace, groups[home], names[home], names.get(parent, "") if home else "", home)
 
 
@@ -228,7 +228,7 @@ class _Homes:
             return span.id
         return self._above(span).home
 
-    def outer(self, home: str, shown: list[str]) -> str:
+    def outer(self, home: str, shown: Mapping[str, str]) -> str:
         """The nearest home around `home` that is shown."""
         seen = set()
         while home and home not in seen:

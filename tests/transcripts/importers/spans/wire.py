@@ -1,25 +1,30 @@
 """Writes OTLP's JSON as protobuf, by the numbers of its .proto files."""
 
+from __future__ import annotations
+
 import base64
 import struct
+from typing import Any
+
+Part = dict[str, Any]
 
 
-def protobuf_of(request):
+def protobuf_of(request: Part) -> bytes:
     """The bytes of an `ExportTraceServiceRequest` given as OTLP JSON."""
     return b"".join(_part(1, _group(group)) for group in request["resourceSpans"])
 
 
-def _group(group):
+def _group(group: Part) -> bytes:
     resource = b"".join(_part(1, _pair(pair)) for pair in group["resource"]["attributes"])
     return _part(1, resource) + b"".join(_part(2, _scope(scope)) for scope in group["scopeSpans"])
 
 
-def _scope(scope):
+def _scope(scope: Part) -> bytes:
     name = _part(1, _part(1, scope["scope"]["name"].encode()))
     return name + b"".join(_part(2, span_bytes(span)) for span in scope["spans"])
 
 
-def span_bytes(span):
+def span_bytes(span: Part) -> bytes:
     parts = [
         _part(1, bytes.fromhex(span["traceId"])),
         _part(2, bytes.fromhex(span["spanId"])),
@@ -37,11 +42,11 @@ def span_bytes(span):
     return b"".join(parts)
 
 
-def _pair(pair):
+def _pair(pair: Part) -> bytes:
     return _part(1, pair["key"].encode()) + _part(2, _value(pair["value"]))
 
 
-def _value(value):
+def _value(value: Part) -> bytes:
     ((kind, found),) = value.items()
     if kind == "stringValue":
         return _part(1, found.encode())
@@ -57,11 +62,11 @@ def _value(value):
     return _part(5, b"".join(_part(1, entry) for entry in entries))
 
 
-def _part(number, content):
+def _part(number: int, content: bytes) -> bytes:
     return _varint(number << 3 | 2) + _varint(len(content)) + content
 
 
-def _varint(number):
+def _varint(number: int) -> bytes:
     out = bytearray()
     while number > 127:
         out.append(number & 127 | 128)
