@@ -66,6 +66,8 @@ class RunBuilder:
         self._forgotten = False
         self._asked: list[str] | None = None
         self._asked_number = 0
+        self._ends: list[int] = []
+        self._replies: list[int] = []
         self._last_asked: tuple[int, list[str]] = (0, [])
 
     @property
@@ -108,14 +110,17 @@ class RunBuilder:
         number: int | None = None,
         *,
         continues: bool = False,
+        kept: int = 0,
     ) -> None:
         """Take the whole input of round `number` (the next one where none is given); its reply is
         added next.
 
         A message in it stands for itself. Tool results answer the calls of earlier rounds that have
-        none yet. `continues`: the input and the reply of the round before come first.
+        none yet. `continues`: the input and the reply of the round before come first. `kept`: so
+        many turns of the last input, as `repeated` allows, come first.
         """
-        self._asked = []
+        ends = self._ends[:kept]
+        self._asked = self._last_asked[1][: ends[-1]] if ends else []
         if continues and self._rounds:
             self._asked = [*self._last_asked[1], self._reply_key(self._rounds[-1])]
         self._asked_number = number or self.last_number + 1
@@ -125,14 +130,20 @@ class RunBuilder:
             if isinstance(turn, Message):
                 self._messages.setdefault(turn.key, turn)
                 self._asked.append(turn.key)
-                continue
-            for answer in turn.answers:
-                self._asked.append(self._earlier_answer(answer, history))
-            if turn.reply is not None:
-                self._learn_reply(turn.reply)
-                self._asked.append(self._earlier_reply(turn, history))
-            elif turn.text or turn.opaque or not turn.answers:
-                self._asked.append(self._message(turn))
+            else:
+                self._asked += self._keys_of(turn, history)
+            ends.append(len(self._asked))
+        replies = [kept + i for i, t in enumerate(given) if isinstance(t, Turn) and t.reply]
+        self._replies = [at for at in self._replies if at < kept] + replies
+        self._ends = [] if continues else ends
+
+    def repeated(self, count: int) -> int:
+        """How many of the first `count` turns of the last input need not be told again where the
+        next one begins with them: results come after their reply, so that it ends before one.
+        """
+        if count > len(self._ends):
+            return 0
+        return max((at for at in self._replies if at < count), default=count)
 
     def forget(self) -> None:
         """Say that the next reply no longer reads what came before, as after a compaction."""
@@ -293,6 +304,15 @@ class RunBuilder:
             place = (draft.number, index)
             self._messages[key] = Message(key, "tool", name=call.name, result_of=place)
         return key
+
+    def _keys_of(self, turn: Turn, history: History) -> list[str]:
+        keys = [self._earlier_answer(answer, history) for answer in turn.answers]
+        if turn.reply is not None:
+            self._learn_reply(turn.reply)
+            keys.append(self._earlier_reply(turn, history))
+        elif turn.text or turn.opaque or not turn.answers:
+            keys.append(self._message(turn))
+        return keys
 
     def _learn_reply(self, reply: Reply) -> None:
         """Take a reply that was not recorded from the request after it, where it comes after all

@@ -15,7 +15,7 @@ from typing import Any
 from transcripts.importers import streams
 from transcripts.importers.base import Document, Importer, ImportProblem, Read
 from transcripts.importers.building import RunBuilder, tools_of
-from transcripts.importers.conversation import RunFields, read_any_reply, read_any_request
+from transcripts.importers.conversation import RunFields, read_any_reply
 from transcripts.importers.fields import (
     MAX_COUNT,
     FieldError,
@@ -29,6 +29,7 @@ from transcripts.importers.fields import (
     as_text,
 )
 from transcripts.importers.providers.base import left_over, result_text
+from transcripts.importers.requests import RequestReader
 from transcripts.importers.turns import Answer, Reply, Turn
 from transcripts.record import Received, RunRecord, Tool
 
@@ -107,6 +108,10 @@ class _Recording:
     builder: RunBuilder = field(default_factory=lambda: RunBuilder(growing=False))
     tools: list[Tool] = field(default_factory=list)
     provider: str = ""
+    requests: RequestReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.requests = RequestReader(self.builder)
 
     def run(self, fields: RunFields, run_id: str) -> RunRecord:
         folded = 0
@@ -141,9 +146,8 @@ class _Recording:
 
     def _round(self, entry: dict[str, Any], number: int) -> None:
         request = _body(entry.get("request"))
-        asked = read_any_request(request)
+        asked = self.requests.ask(request, number)
         if asked is not None:
-            self.builder.ask(asked[0].turns, number, continues=asked[0].continues)
             self.tools += asked[0].tools
         response = _body(entry.get("response"))
         answered = read_any_reply(response)

@@ -194,6 +194,7 @@ PROVIDER = Provider(
     read_messages=read_messages,
     knows_request=knows_request,
     read_request=read_request,
+    knows_message=_is_message,
     knows_reply=knows_reply,
     read_reply=read_reply,
     priority=20,

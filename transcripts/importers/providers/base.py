@@ -41,7 +41,9 @@ class Provider:
     """One wire format of messages: a model service's, or a framework's.
 
     `name` is its name in the table of stop labels. `knows_*` look at shape alone and never raise,
-    whatever the value; `read_*` are called only where the matching one said yes.
+    whatever the value; `read_*` are called only where the matching one said yes. `knows_message`
+    is given where a request's `messages_field` holds messages of which each is read by itself, as
+    one turn; a request's turns are then what stands before them, and they.
     """
 
     name: str
@@ -53,6 +55,8 @@ class Provider:
     knows_reply: Callable[[Any], bool] = _knows_none
     read_reply: Callable[[dict[str, Any]], Reply] = _reads_no_reply
     priority: int = 0
+    knows_message: Callable[[Any], bool] | None = None
+    messages_field: str = "messages"
 
 
 def read_parts(

@@ -74,6 +74,7 @@ PROVIDER = Provider(
     read_messages=read_messages,
     knows_request=knows_request,
     read_request=read_request,
+    knows_message=openai_chat.is_message,
     knows_reply=knows_reply,
     read_reply=read_reply,
     priority=5,

@@ -70,7 +70,7 @@ _REPLY_FIELDS = frozenset(
 
 def knows_messages(messages: list[Any]) -> bool:
     """Whether these are chat messages: every one an object with a known role and chat content."""
-    return bool(messages) and all(_is_message(message) for message in messages)
+    return bool(messages) and all(is_message(message) for message in messages)
 
 
 def knows_request(value: Any) -> bool:
@@ -183,7 +183,7 @@ def read_usage(reply: Reply, usage: dict[str, Any]) -> None:
     reply.tokens_reasoning = as_count(details.get("reasoning_tokens"))
 
 
-def _is_message(message: Any) -> bool:
+def is_message(message: Any) -> bool:
     if not isinstance(message, dict) or as_name(message.get("role")) not in ROLES:
         return False
     if "content" not in message and not (
@@ -230,6 +230,7 @@ PROVIDER = Provider(
     read_messages=read_messages,
     knows_request=knows_request,
     read_request=read_request,
+    knows_message=is_message,
     knows_reply=knows_reply,
     read_reply=read_reply,
 )
