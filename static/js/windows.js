@@ -3,10 +3,12 @@
 (() => {
   const run = document.getElementById("run");
   if (!run) return;
-  const MOST_ITEMS = 48;
-  const FAR = 2.5; // screens
+  const MOST_ELEMENTS = 800;
+  const A_LOAD = 210; // elements that one load brings, about
+  const AHEAD = 2.2; // screens that stay where one scrolls to
+  const BEHIND = 0.5; // and where one comes from
   let busy = false;
-  let lastY = scrollY;
+  let down = true;
 
   const items = () => [...document.querySelectorAll("#rounds > .item")];
 
@@ -28,23 +30,26 @@
     }
   };
 
-  // The stretch of loaded rounds farthest from the screen, with the gap beside it, becomes one gap again.
+  // A stretch of loaded rounds that is far from the screen, with the gap beside it, becomes one gap again.
   const unload = async () => {
     const all = items();
-    if (all.length <= MOST_ITEMS) return;
     const far = (item) => {
       const box = item.getBoundingClientRect();
-      return box.bottom < -FAR * innerHeight || box.top > (FAR + 1) * innerHeight;
+      const above = (down ? BEHIND : AHEAD) * innerHeight;
+      const below = (down ? AHEAD : BEHIND) * innerHeight;
+      return box.bottom < -above || box.top > innerHeight + below;
     };
     for (const [at, gap] of all.entries()) {
       if (gap.dataset.kind !== "gap") continue;
       for (const direction of [-1, 1]) {
         const going = [];
-        for (let next = at + direction; all[next] && far(all[next]) && all[next].dataset.kind !== "gap"; next += direction) {
+        let next = at + direction;
+        for (; all[next] && far(all[next]) && all[next].dataset.kind !== "gap"; next += direction) {
           if (next <= 1 || next >= all.length - 2) break;
           going.push(all[next]);
         }
-        if (going.length < 6) continue;
+        if (going.length < 4) continue;
+        if (all[next]?.dataset.kind === "gap") going.push(all[next]); // two gaps that meet become one
         const part = [...going, gap];
         const first = Math.min(...part.map((item) => Number(item.dataset.first)));
         const until = Math.max(...part.map((item) => Number(item.dataset.last)));
@@ -52,27 +57,30 @@
           going.forEach((item) => item.remove());
           await htmx.ajax("GET", `${run.dataset.address}part/?first=${first}&last=${until}&take=none&${run.dataset.kept}`, { target: gap, swap: "outerHTML" });
         });
-        return;
+        return true;
       }
     }
+    return false;
+  };
+  const makeRoom = async (room) => {
+    const crowded = () => document.getElementsByTagName("*").length + room > MOST_ELEMENTS;
+    while (crowded() && (await unload()));
   };
 
   const onScroll = async () => {
-    if (busy || scrollY === lastY) return;
-    const down = scrollY > lastY;
-    lastY = scrollY;
+    if (busy) return;
     const screen = innerHeight;
-    // A screen ahead, so that the gap is filled before one gets there.
+    // Half a screen ahead, so that the gap is filled before one gets there.
     const gap = items().find((item) => {
       if (item.dataset.kind !== "gap") return false;
       const box = item.getBoundingClientRect();
-      return down ? box.top < 2 * screen && box.bottom > 0 : box.bottom > -screen && box.top < screen;
+      return down ? box.top < 1.5 * screen && box.bottom > 0 : box.bottom > -screen / 2 && box.top < screen;
     });
     busy = true;
     try {
-      if (gap && down) await load(gap, "first");
-      else if (gap) await keepingPlace(() => load(gap, "last"));
-      await unload();
+      await makeRoom(gap ? A_LOAD : 0);
+      if (gap?.isConnected && down) await load(gap, "first");
+      else if (gap?.isConnected) await keepingPlace(() => load(gap, "last"));
     } finally {
       busy = false;
     }
@@ -81,7 +89,19 @@
   // Only a hand that scrolls loads; a jump passes over gaps.
   let wheel = 0;
   let pending = 0;
-  ["wheel", "touchmove"].forEach((name) => addEventListener(name, () => { wheel = Date.now(); }, { passive: true }));
+  // Which way: by the hand, since the page also moves by itself when rounds come in above.
+  let touched = 0;
+  addEventListener("wheel", (event) => {
+    wheel = Date.now();
+    if (event.deltaY) down = event.deltaY > 0;
+  }, { passive: true });
+  addEventListener("touchstart", (event) => { touched = event.touches[0].clientY; }, { passive: true });
+  addEventListener("touchmove", (event) => {
+    wheel = Date.now();
+    const now = event.touches[0].clientY;
+    if (now !== touched) down = now < touched;
+    touched = now;
+  }, { passive: true });
   addEventListener("scroll", () => {
     if (Date.now() - wheel > 600 || pending) return;
     pending = setTimeout(() => { pending = 0; onScroll(); }, 80);
