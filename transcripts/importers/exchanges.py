@@ -59,12 +59,24 @@ def read_input(value: Any) -> tuple[Request | None, str]:
 
 
 def _whole_message(entry: Any) -> Any:
-    """A message that was recorded as the text that Python prints for it (`role='user' …`)."""
+    """A message that was recorded as the text that Python prints for it (`role='user' …`), or
+    whose tool requests stand in its text, as JSON.
+    """
+    if isinstance(entry, dict) and (calls := _calls_in_text(entry.get("content"))):
+        return {**entry, "role": "assistant", "content": None, "tool_calls": calls}
     if not isinstance(entry, str) or not entry.startswith("role="):
         return entry
     fields = printed_fields(entry)
     kept = {key: fields[key] for key in _PRINTED_FIELDS if fields.get(key) is not None}
     return {"content": None, **kept} if fields.get("role") in ROLES else entry
+
+
+def _calls_in_text(content: Any) -> list[Any]:
+    if not isinstance(content, str) or not content.startswith("[{") or '"function"' not in content:
+        return []
+    calls = [as_dict(call) for call in as_list(value_of(content))]
+    told = all(c.get("id") and as_name(as_dict(c.get("function")).get("name")) for c in calls)
+    return calls if told else []
 
 
 def _with_tool_roles(messages: list[Any]) -> list[Any]:
@@ -107,7 +119,7 @@ def read_output(value: Any) -> tuple[Reply, str]:
     answered = read_any_reply(value) or _wrapped_reply(value)
     if answered is not None:
         return answered
-    messages = value if isinstance(value, list) else [value]
+    messages = [_whole_message(m) for m in value] if isinstance(value, list) else [value]
     found = read_any_messages(messages) or read_any_messages(_flat(messages))
     if found is not None:
         replies = [turn.reply for turn in found[0] if turn.reply is not None]

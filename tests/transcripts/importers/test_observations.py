@@ -139,6 +139,14 @@ def test_messages_that_python_printed_are_messages():
     assert inputs(run) == [start, [*start, "reply:1", "result:1:0"]]
 
 
+def test_tool_requests_that_stand_in_a_text_are_requests():
+    run = read("calls_as_text")
+
+    (call,) = run.rounds[0].calls
+    assert (run.rounds[0].reply, call.id, call.result) == ("", "c1", "accountant")
+    assert inputs(run)[1] == [*START, "reply:1", "result:1:0"]
+
+
 def test_a_text_that_goes_on_from_the_one_before_repeats_it():
     assert inputs(read("growing_text")) == [
         ["Human: My VPN drops.\n"],
