@@ -70,7 +70,10 @@ def verdict_of(reading: Reading, findings: Sequence[Finding]) -> VerdictResult:
         for finding in findings
     )
     parts = [Part(_opening(kind, reading, findings)), *_first_odd_part(kind, first_odd)]
-    parts += _repeats_and_loss(findings, first_odd)
+    further = _repeats_and_loss(findings, first_odd)
+    if kind == VerdictKind.UNRESOLVED and first_odd is None and not further:
+        further = _first_trouble(findings)
+    parts += further
     return VerdictResult(kind, standing or kind not in NOT_FLAGGED, tuple(parts), first_odd)
 
 
@@ -154,7 +157,7 @@ def _opening(kind: VerdictKind, reading: Reading, findings: Sequence[Finding]) -
         VerdictKind.HANDED_OFF: f"Handed off after {rounds}{because or _hand_off_words(reading)}.",
         VerdictKind.CUT_OFF: f"The last reply was cut off, after {rounds}{because}.",
         VerdictKind.BLOCKED: f"The last reply was blocked, after {rounds}{because}.",
-        VerdictKind.UNKNOWN: f"Ended for an unknown reason after {rounds}: {_stops(reading)}.",
+        VerdictKind.UNKNOWN: _unknown_opening(reading, rounds),
         VerdictKind.ERROR: f"Ended with an error after {rounds}{because or _last_error(reading)}.",
         VerdictKind.LIMIT_PASSED: _limit_opening(reading, limit, rounds, because),
         VerdictKind.REPEATS: f"Did not end by itself: {rounds}, {_stops(reading)}.",
@@ -162,7 +165,11 @@ def _opening(kind: VerdictKind, reading: Reading, findings: Sequence[Finding]) -
         VerdictKind.CLAIMS: f"Finished after {rounds}, but says done what did not happen.",
         VerdictKind.UNRESOLVED: f"Finished after {rounds}, with trouble that it did not get over.",
         VerdictKind.RECOVERED: f"Finished after {rounds}, after trouble that it recovered from.",
-        VerdictKind.FINISHED: f"Finished by itself after {rounds}, nothing odd.",
+        VerdictKind.FINISHED: (
+            f"Finished by itself after {rounds}, nothing odd."
+            if reading.rounds
+            else "Said to be finished, but no round of it came."
+        ),
     }[kind]
 
 
@@ -185,6 +192,13 @@ def _limit_opening(reading: Reading, limit: str, rounds: str, because: str) -> s
     if limit:
         return f"Did not end by itself: {limit}, {rounds}, {_stops(reading)}."
     return f"Stopped at the round limit after {rounds}{because}."
+
+
+def _unknown_opening(reading: Reading, rounds: str) -> str:
+    opening = f"Ended for an unknown reason after {rounds}"
+    if all(round_.stop == Stop.UNKNOWN for round_ in reading.rounds):
+        return f"{opening}."
+    return f"{opening}: {_stops(reading)}."
 
 
 def _last_error(reading: Reading) -> str:
@@ -239,9 +253,10 @@ def _repeats_and_loss(findings: Sequence[Finding], first_odd: FirstOdd | None) -
     )
     other = next((each for each in findings if _repeats(each)), None)
     if repeat is not None:
-        clauses.append((repeat.round, "the same call repeats"))
+        clauses.append((repeat.round, f"the same call repeats{_until(repeat)}"))
     elif other is not None:
-        clauses.append((other.round, other.brief))
+        began = min((place.round for place in other.evidence), default=other.round)
+        clauses.append((began, f"{other.brief}{_until(other)}"))
     lost = next((each for each in findings if each.detector == "ticket_lost"), None)
     if lost is not None and (first_odd is None or first_odd.detector != "ticket_lost"):
         clauses.append((lost.round, lost.brief))
@@ -254,3 +269,26 @@ def _repeats_and_loss(findings: Sequence[Finding], first_odd: FirstOdd | None) -
     if parts:
         parts.append(Part("."))
     return parts
+
+
+def _until(finding: Finding) -> str:
+    return f", until round {finding.recovered_at}" if finding.recovered_at else ""
+
+
+def _first_trouble(findings: Sequence[Finding]) -> list[Part]:
+    """ " By round 21 the same reply comes again and again.", where nothing else says it."""
+    standing = next(
+        (
+            each
+            for each in findings
+            if each.recovered_at is None and each.severity != Severity.LEAD and each.brief
+        ),
+        None,
+    )
+    if standing is None:
+        return []
+    return [
+        Part(" "),
+        Part(f"By round {standing.round}", standing.round),
+        Part(f" {standing.brief}."),
+    ]

@@ -214,3 +214,45 @@ def test_counts_are_right_in_singular_and_plural() -> None:
 
     assert "1 round," in one.sentence
     assert "2 rounds," in two.sentence
+
+
+def test_an_unknown_end_is_told_once() -> None:
+    run = a_run(a_round(stop=Stop.UNKNOWN, stop_raw="eos2"))
+
+    assert analyse(run).verdict.parts[0].text == "Ended for an unknown reason after 1 round."
+
+
+def test_the_same_answer_comes_back_from_the_first_time_on() -> None:
+    lists = [[call("list_files", {"of": name}, "[]")] for name in ("a", "b", "c", "d")]
+
+    sentence = analyse(a_run(*lists)).verdict.sentence
+
+    assert sentence.endswith(" From round 1 the same answer comes back 4 times in a row.")
+
+
+def test_a_repeat_that_the_run_got_over_has_an_end() -> None:
+    same = [call("reset_profile", {"id": 7}, "pending")]
+    run = a_run(same, same, same, [call("reset_profile", {"id": 7}, "done")], "It is reset.")
+
+    result = analyse(run).verdict
+
+    assert result.sentence.endswith(" From round 3 the same call repeats, until round 4.")
+
+
+def test_trouble_without_an_odd_round_is_named() -> None:
+    text = "I will look at the profile of this employee once more, this time in all detail."
+    rounds = [a_round(call(f"step_{n}", {}, f"{n} done"), reply=text) for n in "abc"]
+
+    result = analyse(a_run(*rounds, "All is well.")).verdict
+
+    assert result.first_odd is None
+    assert result.sentence == (
+        "Finished after 4 rounds, with trouble that it did not get over. "
+        "By round 3 the same reply comes again and again."
+    )
+
+
+def test_a_run_of_which_only_the_end_came_is_not_called_good() -> None:
+    run = ending(a_run(), Ending.FINISHED)
+
+    assert analyse(run).verdict.sentence == "Said to be finished, but no round of it came."
