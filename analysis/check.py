@@ -87,7 +87,7 @@ def check_file(
     try:
         content = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except OSError as error:
-        yield Problem(path, "", _in_words(error))
+        yield Problem(path, "", error.strerror or str(error))
         return
     name = "stdin" if path == STDIN else Path(path).stem
     try:
