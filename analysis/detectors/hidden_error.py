@@ -10,7 +10,7 @@ from analysis.detectors.reading.episodes import and_again, episodes, places, unt
 from analysis.detectors.reading.words import quoted
 
 
-@detector(version=1, severity=Severity.FAULT, odd=True, rank=14)
+@detector(version=2, severity=Severity.FAULT, odd=True, rank=14)
 def hidden_error(reading: Reading, limits: Limits) -> Iterator[Draft]:
     """Hidden error.
 

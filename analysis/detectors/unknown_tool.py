@@ -15,7 +15,7 @@ from analysis.detectors.reading.words import count, excerpt, quoted
 SHORT = 400
 
 
-@detector(version=1, severity=Severity.FAULT, odd=True, rank=5)
+@detector(version=2, severity=Severity.FAULT, odd=True, rank=5)
 def unknown_tool(reading: Reading, limits: Limits) -> Iterator[Draft]:
     """Unknown tool.
 

@@ -69,7 +69,7 @@ DOCUMENT_FIELDS = word_set(
     comment comments article articles ticket tickets issue issues history transcript source
     source_code code_snippet html markdown document documents page pages email emails notes
     messages thread tags label labels description abstract headline url link path file
-    filename
+    filename problem symptom symptoms complaint said quote remark remarks reported
     """
 )
 # Fields beside a status that do not make its object a record of the world.
@@ -94,10 +94,18 @@ PROTOCOL_FIELDS = frozenset({"iserror", "is_error", "haserror", "has_error"})
 FIELDS_OF_A_RECORD = 2
 
 
-def is_telling(names: set[str]) -> bool:
-    """A record of what somebody wrote: it has a heading, or fields of its own beside its text."""
-    own = len(names - ENVELOPE_FIELDS)
-    return own >= FIELDS_OF_A_RECORD or (own >= 1 and not names.isdisjoint(("title", "subject")))
+HEADINGS = frozenset(["title", "subject", "headline", "short_description"])
+
+
+def is_telling(names: set[str], nature: ToolNature) -> bool:
+    """A record of what somebody wrote: it has a heading, or fields of its own beside its text.
+
+    A tool that changes something may answer with the record it took; without a heading that is
+    not to be told from an account of the change.
+    """
+    own = len(names - ENVELOPE_FIELDS - HEADINGS)
+    has_heading = own >= 1 and not names.isdisjoint(HEADINGS)
+    return has_heading or (nature.effect != Effect.CHANGES and own >= FIELDS_OF_A_RECORD)
 
 
 def told_failures(fields: list[tuple[str, str, Any]], nature: ToolNature) -> Iterator[str]:
@@ -117,7 +125,8 @@ def told_failures(fields: list[tuple[str, str, Any]], nature: ToolNature) -> Ite
     # A failure may name what was asked for, so that it takes more to make an error part of a
     # record.
     is_answer = nature.effect == Effect.READS and own_fields >= FIELDS_OF_A_RECORD
-    is_about_it = is_answer and (nature.document or own_fields > FIELDS_OF_A_RECORD)
+    has_heading = not names.isdisjoint(HEADINGS)
+    is_about_it = is_answer and (nature.document or own_fields + has_heading > FIELDS_OF_A_RECORD)
     for name, lowered, each in fields:
         told_with_it = lowered in ERROR_FIELDS or lowered in ERROR_CODE_FIELDS
         if lowered not in PROTOCOL_FIELDS and (is_about_it if told_with_it else is_answer):

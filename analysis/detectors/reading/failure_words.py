@@ -19,7 +19,7 @@ _STATUS = (
 
 # A text that begins like this is a failure, whatever tool it comes from.
 HEAD = Pattern(
-    r"(?i)^[\s\"'`*#>\[({<|~✗❌⚠️⛔🚫-]{0,12}"
+    r"(?i)^[\s\"'`*_#>\[({<|~✗❌⚠️⛔🚫-]{0,12}"
     # "[tool] ", "get_user: " before the words themselves
     r"(?:\[[\w .:/-]{1,40}\]\s*|[\w./-]{1,40}:\s+)?"
     r"(?:"
@@ -34,7 +34,7 @@ HEAD = Pattern(
     r"writing|parsing|processing|invoking|performing|fetching|opening|connecting|loading|sending|"
     r"saving|updating|creating|deleting|retrieving|in (?:tool|function|call)|from (?:tool|server|api)|"
     r"\d{3,5}\b|has occurred|was returned|beim?|bei|lors|al|ao|при|podczas)\b?)"
-    r"|[\w.$]{0,60}(?:Error|Exception|Timeout|Refused|Denied|Fault|Violation|Failure|NotFound|Unavailable|Exceeded|Forbidden|Unauthorized|Aborted|Conflict)\s*(?::|\(|$)"
+    r"|(?:Uncaught (?:\(in promise\) )?)?[\w.$]{0,60}(?:Error|Exception|Timeout|Refused|Denied|Fault|Violation|Failure|NotFound|Unavailable|Exceeded|Forbidden|Unauthorized|Aborted|Conflict)\s*(?::|\(|$)"
     r"|traceback \(most recent call last\)"
     r"|(?:http(?:/[\d.]+)?|status(?: ?code)?|response(?: ?code| ?status)?|code)\s*[:=]?\s*[45]\d\d\b"
     r"|[45]\d\d\s*[:,-]?\s*" + _STATUS + r"|"
@@ -77,7 +77,8 @@ OUTCOME = Pattern(
     r"transaction|payment|order|booking|upload|message)(?: (?:is|was|were|has been|got))? "
     r"(?:denied|refused|rejected|failed|forbidden|declined|disallowed|prohibited|vetoed|turned down|blocked)|"
     r"(?:permission|authori[sz]ation|authentication|login) (?:is )?required|"
-    r"(?:declined|rejected|refused|blocked|denied|vetoed) by|not (?:accepted|processed|executed|completed|honou?red)|"
+    r"(?:declined|rejected|refused|blocked|denied|vetoed) by|not (?:accepted|processed|executed|completed|honou?red|carried out)|no longer valid|"
+    r"(?:issuer|bank|server|gateway|provider|upstream|back ?end|directory|policy|host|system|service|registry|broker) (?:has )?(?:refused|rejected|denied|declined|aborted)|"
     r"not (?:been )?(?:authori[sz]ed|authenticated|permitted|entitled|allowed|granted|implemented|reachable|responding|signed in|"
     r"logged in)|unauthori[sz]ed|forbidden|"
     r"(?:insufficient|missing|lacks?|without|no)(?: the)?(?: required| necessary| sufficient)? "
@@ -132,19 +133,19 @@ OUTCOME_ABROAD = Pattern(
     # German
     r"zugriff (?:wurde )?(?:verweigert|abgelehnt)|keine berechtigung|nicht berechtigt|nicht gefunden|existiert nicht|"
     r"fehlgeschlagen|zeitüberschreitung|konnte nicht|konnten nicht|kann nicht|nicht verfügbar|ungültige|"
-    r"fehler (?:beim?|ist|aufgetreten)|nicht (?:erreichbar|autorisiert|angemeldet|möglich|zugelassen)|abgelaufen|gescheitert|abgebrochen|"
+    r"fehler (?:beim?|ist|aufgetreten)|wurde (?:abgelehnt|verweigert|zurückgewiesen)|nicht (?:erreichbar|autorisiert|angemeldet|möglich|zugelassen)|abgelaufen|gescheitert|abgebrochen|"
     # French
     r"accès (?:refusé|interdit)|permission refusée|introuvable|non (?:trouvé|autorisé|disponible)|n['’]existe pas|"
-    r"a échoué|délai (?:d['’]attente )?dépassé|impossible d|une erreur|erreur (?:lors|interne|de|du)\b|indisponible|invalide|"
+    r"a échoué|a été (?:rejeté|refusé)|délai (?:d['’]attente )?dépassé|impossible d|une erreur|erreur (?:lors|interne|de|du)\b|indisponible|invalide|"
     # Spanish
     r"acceso denegado|permiso denegado|no autorizado|no (?:se )?(?:encontrad|encontró|pudo|existe|disponible)|"
-    r"tiempo de espera|error (?:al|en|de|interno)\b|ha fallado|falló|no es válid|inválid|servicio no disponible|se ha producido un error|"
+    r"tiempo de espera|error (?:al|en|de|interno)\b|ha fallado|falló|(?:fue|ha sido) (?:rechazad|denegad)|no es válid|inválid|servicio no disponible|se ha producido un error|"
     # Portuguese
-    r"acesso negado|permissão negada|não (?:autorizado|encontrad|existe|foi possível|disponível|pôde)|tempo (?:limite|esgotado)|falhou|"
+    r"acesso negado|permissão negada|não (?:autorizado|encontrad|existe|foi possível|disponível|pôde)|tempo (?:limite|esgotado)|falhou|foi (?:rejeitad|negad|recusad)|"
     r"erro (?:ao|interno|de|na|no)\b|ocorreu um erro|indisponível|"
     # Italian
     r"accesso negato|permesso negato|non (?:autorizzato|trovat|esiste|disponibile|è stato possibile|valid)|"
-    r"tempo scaduto|errore (?:interno|durante|di|nel)\b|si è verificato un errore|impossibile|"
+    r"tempo scaduto|è stat[oa] (?:rifiutat|respint)|errore (?:interno|durante|di|nel)\b|si è verificato un errore|impossibile|"
     # Dutch, Swedish, Danish, Norwegian, Finnish
     r"toegang geweigerd|niet (?:gevonden|toegestaan|beschikbaar|gemachtigd)|bestaat niet|mislukt|kon niet|er is een fout|"
     r"åtkomst nekad|hittades inte|misslyckades|adgang nægtet|ikke fundet|mislykkedes|ikke funnet|tilgang nektet|pääsy (?:estetty|evätty)|ei löydy|epäonnistui|"
@@ -215,11 +216,18 @@ NEGATED_ABROAD = Pattern(
 
 # Someone's own words: a ticket, a mail or an article tells of failures without being one.
 STORY = Pattern(
-    r"(?i)\b(?:i|i'm|i've|my|me|we|our|us|hi|hello|dear|regards|thanks|users?|customers?|clients?|"
-    r"employees?|colleagues?) (?:\w+ ){0,2}(?:can|cannot|can't|could|couldn't|am|are|is|was|have|has|had|see|sees|get|gets|got|"
+    r"(?i)\b(?:i|i'm|i've|my|me|we|our|us|hi|hello|dear|regards|thanks|users?|customers?|clients?|callers?|requesters?|"
+    r"employees?|colleagues?) (?:\w+ ){0,2}(?:writes?|wrote|tells?|told|complains?|mentions?|asks?|asked|calls?|called|can|cannot|can't|could|couldn't|am|are|is|was|have|has|had|see|sees|get|gets|got|"
     r"report|reports|reported|say|says|said|try|tried|need|needs|when|after|since|vpn|laptop|printer|password|account)\b|"
     r"^\s*(?:subject|title|ticket|from|re|article|question|issue|problem|description|steps?|how to|faq|kb|ha)\b[ #:-]|"
+    r"\b(?:opened|reported|raised|filed|submitted|requested|logged) by\b|\bassigned to\b|"
+    r"\b(?:when|whenever|while|since|after|if|as soon as) (?:i|we|he|she|they)\b|"
     r"\b(?:how to|to fix|fixes|troubleshoot\w*|workaround|resolution|if (?:you|the|this|it)|when (?:you|the)|in case)\b"
+)
+
+# Someone tells what they saw: no tool speaks of itself like this.
+PERSON = Pattern(
+    r"(?i)\bi (?:see|saw|get|got|tried|try|open|opened|press|click|clicked|start|started)\b|\b(?:when|whenever|after|since|if|as soon as) (?:i|we|he|she|they)\b"
 )
 
 # The whole title or heading of a page that a server sends in place of what was asked for.

@@ -13,6 +13,8 @@ from typing import Any
 from analysis.detectors.reading import failure_words as words
 from analysis.detectors.reading.failure_fields import (
     DOCUMENT_FIELDS,
+    ERROR_CODE_FIELDS,
+    ERROR_FIELDS,
     MESSAGE_FIELDS,
     WRAPPERS,
     is_telling,
@@ -109,7 +111,7 @@ def _in_object(
     if told is not None:
         return told
     names = {lowered for _, lowered, _ in fields}
-    tells = nature.effect == Effect.READS and is_telling(names)
+    tells = is_telling(names, nature)
     for _, lowered, each in fields:
         if tells and isinstance(each, str) and each.lstrip()[:1] not in ("{", "["):
             # A ticket's or a message's own text, which may speak of anything.
@@ -120,13 +122,15 @@ def _in_object(
                 return found
     if depth <= 2 and not nature.document:
         for name, lowered, each in fields:
-            if isinstance(each, str) and lowered not in DOCUMENT_FIELDS and lowered not in WRAPPERS:
+            # Error fields were judged above: what they say may be about the thing that was read.
+            if isinstance(each, str) and lowered not in NOT_OUTCOMES:
                 found = _in_field(name, each)
                 if found:
                     return found
     return None
 
 
+NOT_OUTCOMES = DOCUMENT_FIELDS | WRAPPERS | ERROR_FIELDS | ERROR_CODE_FIELDS
 _FIELD_FAILURE = Pattern(
     r"(?i)^\s*(?:(?:http(?:/[\d.]+)?\s*)?[45]\d\d\b[\s:,-]*(?:bad request|unauthori[sz]ed"
     r"|forbidden|not found|"
@@ -166,7 +170,7 @@ def _is_failure_head(head: str, text: str, nature: ToolNature) -> bool:
     heads = words.STRICT_HEAD if nature.document else words.HEAD
     if heads.search(head) is None or _is_denied(head[:80]):
         return False
-    if words.WARNING_HEAD.search(head) is not None:
+    if words.WARNING_HEAD.search(head) is not None or words.PERSON.search(head) is not None:
         return False
     if nature.document:
         # What was fetched may begin with a heading on errors, a log line, or someone's own words.
@@ -187,7 +191,8 @@ def _is_denied(text: str) -> bool:
 
 
 def _in_short_text(text: str, nature: ToolNature) -> str | None:
-    if not nature.document and words.NO_SUCH_TOOL.search(text) is not None:
+    is_line = _weight(text) <= SHORT_FOR_DOCUMENTS // 2
+    if (is_line or not nature.document) and words.NO_SUCH_TOOL.search(text) is not None:
         return excerpt(text)
     patterns = [words.OUTCOME, words.OUTCOME_ABROAD]
     if nature.effect == Effect.CHANGES:
@@ -219,7 +224,9 @@ def _weight(text: str) -> int:
     return len(text) + 2 * sum(character >= "\u2e80" for character in text)
 
 
-_FIELDS = Pattern(r"(?:[^:\n]{1,40}: [^:\n]{1,200}[,;\n]){2,}|(?:[^,\n]{1,60}, ){3,}")
+_FIELDS = Pattern(
+    r"(?:[^:\n]{1,40}: [^:\n]{1,200}[,;\n]){2,}|(?:[^,\n]{1,60}, ){3,}|(?:[^|\n]{1,60}\|){2,}"
+)
 
 
 def _reads_as_outcome(text: str) -> bool:
@@ -232,7 +239,7 @@ def _in_program_output(text: str, nature: ToolNature) -> str | None:
     complaint.
     """
     tail = text[-HEAD:]
-    if nature.document and not nature.executor:
+    if not nature.executor and (nature.document or nature.effect == Effect.READS):
         # A search that prints a shell's complaint at its end was not carried out.
         stopped = words.MAKE_STOPPED.search(tail) if len(text) <= SHORT else None
         return excerpt(tail[stopped.start() :]) if stopped is not None else None

@@ -57,6 +57,32 @@ LOG = """2026-03-02T09:40:11Z INFO checkout started
         pytest.param("get_job", {"id": 7, "host": "a", "success": False}, id="a job that failed"),
         pytest.param("get_user", "Not a single sign-in failed this week.", id="denied in words"),
         pytest.param("get_user", "Fehlerfrei seit 12 Tagen.", id="free of errors in German"),
+        pytest.param(
+            "next_item",
+            {"ref": "T-1", "subject": "VPN", "body": "It says access denied.", "state": "new"},
+            id="a ticket from a tool whose name tells nothing",
+        ),
+        pytest.param(
+            "claim_request",
+            {"ref": "T-1", "title": "Scanner", "body": "It says 'timed out'.", "state": "taken"},
+            id="a ticket that was taken",
+        ),
+        pytest.param(
+            "lookup_request",
+            {"id": "T-1", "problem": "Unable to log in", "owner": "Anna"},
+            id="a problem as a field",
+        ),
+        pytest.param(
+            "lookup_request",
+            {"id": "T-1", "title": "Report 4", "error": "timed out", "owner": "Anna"},
+            id="an error that was reported",
+        ),
+        pytest.param("lookup_request", "The caller writes: the app failed with 500.", id="writes"),
+        pytest.param("lookup_request", "T-1: Access denied, opened by Anna.", id="opened by"),
+        pytest.param("lookup_request", "T-1 | new | Anna | Login failed", id="a row of a table"),
+        pytest.param(
+            "lookup_request", {"ref": "T-1", "message": "Request failed when I save."}, id="says I"
+        ),
         pytest.param("get_weather", "bad weather is expected", id="bad weather"),
         pytest.param("look_up", "Es wurden keine Einträge gefunden.", id="none in German"),
         pytest.param("look_up", "该条件下没有找到记录", id="none in Chinese"),
@@ -75,6 +101,14 @@ def test_stays_silent_in_an_empty_run_and_for_marked_errors() -> None:
     ("tool", "result"),
     [
         ("reset_profile", "Error: permission denied"),
+        ("reset_profile", "__Failure__: the lease is held by somebody else"),
+        ("reset_profile", "Uncaught (in promise) FetchError: connect ECONNREFUSED"),
+        ("reset_profile", {"ref": "T-1", "state": "open", "message": "Request failed: locked"}),
+        ("get_user", "The directory refused the look-up."),
+        ("get_user", "The token is no longer valid, please sign in."),
+        ("get_user", "La solicitud fue rechazada por el servidor."),
+        ("get_user", "Die Anfrage wurde abgelehnt."),
+        ("get_user", "make: *** [Makefile:14: test] Error 2"),
         ("reset_profile", "You do not have permission to change this profile."),
         ("reset_profile", "reset_profile: not done, the directory could not be reached"),
         ("get_user", "User not found"),

@@ -70,6 +70,12 @@ def test_flags_an_answer_that_says_so(said: str) -> None:
     assert rounds("unknown_tool", a_run([call("get_user", {}, said)])) == [1]
 
 
+def test_a_tool_for_documents_can_be_unknown_too() -> None:
+    said = "There is no function named browse_everywhere."
+
+    assert rounds("unknown_tool", a_run([call("browse_everywhere", {"id": 7}, said)])) == [1]
+
+
 def test_reports_the_same_call_once() -> None:
     same = call("get_user", {}, "Error: unknown tool")
 
