@@ -11,7 +11,7 @@ from typing import Protocol
 
 import msgspec
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from transcripts.importers import ImportProblem, UnreadableError
@@ -26,6 +26,7 @@ from transcripts.services.traces import (
     spans_take,
     trace_assembled,
     trace_close,
+    trace_give_up,
     trace_locked,
     trace_order,
     trace_runs,
@@ -62,7 +63,8 @@ def spans_process(*, project: Project, content: bytes, store: Store) -> None:
 def trace_process(*, pk: int, store: Store) -> bool:
     """Put the runs of a trace together that is due or idle; False where there is nothing to do.
 
-    Needs a transaction. Safe to do twice.
+    Needs a transaction. Safe to do twice. A trace that fails for a cause of its own is left as it
+    was, until more of it comes.
     """
     trace = trace_locked(pk=pk)
     if trace is None:
@@ -73,7 +75,15 @@ def trace_process(*, pk: int, store: Store) -> bool:
         return False
     if is_idle:
         trace_close(trace=trace)
-    _assemble(trace, trace_spans(trace=trace), store)
+    try:
+        with transaction.atomic():
+            _assemble(trace, trace_spans(trace=trace), store)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception as error:
+        # It would fail at each sweep. The text of an unforeseen error may quote the content.
+        logger.error("trace %d was not put together: %s", pk, type(error).__name__)
+        trace_give_up(trace=trace)
     return True
 
 

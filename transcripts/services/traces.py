@@ -116,6 +116,12 @@ def trace_close(*, trace: OpenTrace) -> None:
     trace.closed_at = timezone.now()
 
 
+def trace_give_up(*, trace: OpenTrace) -> None:
+    """The runs of a trace cannot be put together: they stay as they are until more comes."""
+    trace.due_at, trace.closed_at = None, timezone.now()
+    _save(trace, "due_at", "closed_at")
+
+
 def trace_assembled(*, trace: OpenTrace, took_ms: float) -> None:
     """The runs of a trace are stored with all that came of it."""
     trace.assembled_at, trace.took_ms, trace.due_at = timezone.now(), took_ms, None

@@ -7,6 +7,7 @@ import json
 import random
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.db import transaction
@@ -288,6 +289,25 @@ def test_an_agent_below_a_tool_is_a_run_of_its_own_and_both_are_linked() -> None
     assert [round_.reply for round_ in inner.rounds] == ["I am the helper."]
     assert outer.rounds[0].calls[0].sub_run == inner.run_id
     assert (inner.parent_run_id, inner.agent, outer.agent) == (outer.run_id, "helper", "main")
+
+
+@pytest.mark.django_db
+def test_a_trace_that_cannot_be_put_together_is_given_up_until_more_comes() -> None:
+    project = a_project()
+    _, *spans = agent_spans(1, "", "main", [("Looking.", ["ok"]), ("Done.", [])])
+    send(project, spans[:1])
+    send(project, spans[1:2])
+    due = OpenTrace.objects.get()
+
+    with patch("agentdesk.traces.trace_runs", side_effect=RuntimeError):
+        trace_assemble(due.pk)
+    given_up = OpenTrace.objects.get()
+    OpenTrace.objects.update(assembled_at=timezone.now() - timedelta(hours=1))
+    send(project, spans[2:])
+
+    assert due.due_at is not None
+    assert given_up.due_at is None
+    assert Run.objects.get().round_count == 2
 
 
 @pytest.mark.django_db
