@@ -11,8 +11,9 @@ from django.http import HttpRequest
 from ninja import Query
 
 from analysis.models import Verdict
+from analysis.run_lists import UNFLAGGED, CursorError, RunFilter, cursor_check, run_page
 from analysis.schemas import FindingListOut, RunListOut, RunOut
-from analysis.selectors import CursorError, finding_list, run_list
+from analysis.selectors import finding_list
 from analysis.words import without_quotes
 from transcripts.api import FOUND, REFUSED, may_read, router, run_of
 from transcripts.audit import access_record
@@ -23,6 +24,7 @@ from transcripts.schemas import ProblemOut
 
 RUNS_AT_ONCE = 200
 Text = Annotated[str, Query(max_length=500)]
+SEARCH = "the beginning of a ticket or run id, or words of a title"
 
 
 @router.get(
@@ -35,34 +37,37 @@ def runs_list(
     request: HttpRequest,
     agent: Text = "",
     ending: Ending | None = None,
+    finding: Annotated[str, Query(max_length=500, description="a detector's name")] = "",
+    tool: Annotated[str, Query(max_length=500, description="the tool of a finding")] = "",
     model: Text = "",
     prompt_version: Text = "",
     label: Annotated[str, Query(max_length=500, description="name=value")] = "",
     ticket: Text = "",
+    q: Annotated[str, Query(max_length=500, description=SEARCH)] = "",
     flagged: bool | None = None,
     cursor: Text = "",
     limit: Annotated[int, Query(ge=1, le=RUNS_AT_ONCE)] = 50,
 ) -> dict[str, Any]:
     """Runs of the key's project, newest first, with their verdicts."""
-    name, equals, value = label.partition("=")
-    if label and not equals:
+    if label and "=" not in label:
         raise ProblemError(422, "label is name=value.", at="label")
-    said = {"agent": agent, "model": model, "prompt_version": prompt_version, "ticket": ticket}
-    for parameter, text in {**said, "label": label}.items():
+    said = {"agent": agent, "finding": finding, "tool": tool, "model": model, "ticket": ticket}
+    said |= {"label": label, "q": q}
+    for parameter, text in {**said, "prompt_version": prompt_version}.items():
         if "\0" in text:
             raise ProblemError(422, "NUL is in no run.", at=parameter)
     try:
-        page = run_list(
-            project=request.auth.project,  # type: ignore[attr-defined]
-            ending=ending or "",
-            label=(name, value) if label else None,
-            flagged=flagged,
-            cursor=cursor,
-            limit=limit,
-            **said,
-        )
+        cursor_check(cursor)
     except CursorError as error:
         raise ProblemError(422, str(error), at="cursor") from None
+    tab = {True: "flagged", False: UNFLAGGED, None: "all"}[flagged]
+    page = run_page(
+        project=request.auth.project,  # type: ignore[attr-defined]
+        wanted=RunFilter(tab=tab, ending=ending or "", prompt=prompt_version, **said),
+        reader=None,
+        before=cursor,
+        limit=limit,
+    )
     return {"runs": [run_out(run) for run in page.runs], "next": page.cursor}
 
 

@@ -1,4 +1,6 @@
-"""The run list: its filters, its pages by key set, and what stands before and after a run in it."""
+"""The run list, for pages and API alike: its filters, its pages by key set, and what stands before
+and after a run in it.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,29 @@ COUNT_UP_TO = 10_000
 # The filters offer what occurs in so many of the latest runs.
 OPTIONS_FROM_LATEST = 2_000
 TABS = {"flagged": "Flagged", "all": "All", "live": "Live"}
+# What the API can ask for besides.
+UNFLAGGED = "unflagged"
+COLUMNS = {
+    "agent": "agent",
+    "ending": "ending",
+    "model": "model",
+    "prompt": "prompt_version",
+    "ticket": "ticket_id",
+}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class CursorError(ValueError):
+    """A cursor is none that `cursor_of` gave."""
 
 
 @dataclass(frozen=True)
 class RunFilter:
-    """What a run list shows; all of it stands in the address. Empty strings filter nothing."""
+    """What a run list shows; all of it stands in the address. Empty strings filter nothing.
+
+    `ticket` is a whole ticket id, `label` is `name=value`, `q` the beginning of a ticket or run id
+    or words of a title.
+    """
 
     tab: str = "flagged"
     agent: str = ""
@@ -37,6 +56,8 @@ class RunFilter:
     tool: str = ""
     model: str = ""
     prompt: str = ""
+    ticket: str = ""
+    label: str = ""
     q: str = ""
 
     @classmethod
@@ -73,28 +94,35 @@ class RunFilter:
 
 @dataclass(frozen=True)
 class RunPage:
-    """One page of the list; `older` and `newer` are the query strings of the pages beside it."""
+    """One page of the list; `older` and `newer` are the query strings of the pages beside it.
+    `cursor` goes on after the last run, None at the end.
+    """
 
     runs: list[Run] = field(default_factory=list)
     older: str = ""
     newer: str = ""
+    cursor: str | None = None
 
 
-def runs_matching(*, project: Project, wanted: RunFilter, reader: Reader) -> QuerySet[Run]:
+def runs_matching(*, project: Project, wanted: RunFilter, reader: Reader | None) -> QuerySet[Run]:
     """All runs of the project that match, in no order. The search looks at the titles that
     `reader` may read and at no others: which runs it finds would tell what stands in them.
+    No reader stands for an API key, which reads all but restricted runs.
     """
     runs = Run.objects.filter(project=project)
     if wanted.tab == "flagged":
         runs = runs.filter(verdict__flagged=True)
+    elif wanted.tab == UNFLAGGED:
+        runs = runs.filter(verdict__flagged=False)
     elif wanted.tab == "live":
         runs = runs.filter(ending=Ending.OPEN)
-    for name, column in (("agent", "agent"), ("model", "model"), ("prompt", "prompt_version")):
+    for name, column in COLUMNS.items():
         value = getattr(wanted, name)
         if value:
             runs = runs.filter(**{column: value})
-    if wanted.ending:
-        runs = runs.filter(ending=wanted.ending)
+    if wanted.label:
+        name, equals, value = wanted.label.partition("=")
+        runs = runs.filter(labels__contains=[[name, value]]) if equals else runs.none()
     if wanted.finding or wanted.tool:
         found = Finding.objects.filter(run=OuterRef("pk"))
         if wanted.finding:
@@ -108,38 +136,47 @@ def runs_matching(*, project: Project, wanted: RunFilter, reader: Reader) -> Que
     return runs
 
 
-def _titled(words: str, reader: Reader) -> Q:
-    if not reader.may(May.READ_TRANSCRIPTS):
+def _titled(words: str, reader: Reader | None) -> Q:
+    if reader is not None and not reader.may(May.READ_TRANSCRIPTS):
         return Q(pk__in=())
     found = Q(title__icontains=words)
-    return found if reader.restricted else found & Q(restricted=False)
+    return found if reader is not None and reader.restricted else found & Q(restricted=False)
 
 
 def run_page(
-    *, project: Project, wanted: RunFilter, before: str, after: str, reader: Reader
+    *,
+    project: Project,
+    wanted: RunFilter,
+    reader: Reader | None,
+    before: str = "",
+    after: str = "",
+    limit: int | None = None,
 ) -> RunPage:
-    """One page, newest first. `before` and `after` are cursors of `cursor_of`; a bad one is passed
-    over.
+    """One page, newest first, of `limit` runs or ROWS_PER_PAGE. One query. `before` and `after` are
+    cursors of `cursor_of`; a bad one is passed over.
+
+    Pages by arrival and id, so that a page far down costs no more than the first and runs that
+    come in between shift nothing.
     """
+    limit = limit or ROWS_PER_PAGE
     matching = runs_matching(project=project, wanted=wanted, reader=reader)
     matching = matching.select_related("verdict")
     place_before, place_after = _place(before), _place(after)
     if place_after is not None:
-        rows = list(
-            _newer_than(matching, place_after).order_by("received_at", "pk")[: ROWS_PER_PAGE + 1]
-        )
-        more_newer, more_older = len(rows) > ROWS_PER_PAGE, True
-        rows = rows[:ROWS_PER_PAGE][::-1]
+        rows = list(_newer_than(matching, place_after).order_by("received_at", "pk")[: limit + 1])
+        more_newer, more_older = len(rows) > limit, True
+        rows = rows[:limit][::-1]
     else:
         if place_before is not None:
             matching = _older_than(matching, place_before)
-        rows = list(matching.order_by("-received_at", "-pk")[: ROWS_PER_PAGE + 1])
-        more_newer, more_older = place_before is not None, len(rows) > ROWS_PER_PAGE
-        rows = rows[:ROWS_PER_PAGE]
+        rows = list(matching.order_by("-received_at", "-pk")[: limit + 1])
+        more_newer, more_older = place_before is not None, len(rows) > limit
+        rows = rows[:limit]
     return RunPage(
         rows,
         older=_paged(wanted, "before", rows[-1]) if rows and more_older else "",
         newer=_paged(wanted, "after", rows[0]) if rows and more_newer else "",
+        cursor=cursor_of(rows[-1]) if rows and more_older else None,
     )
 
 
@@ -195,6 +232,12 @@ def neighbours(
 def cursor_of(run: Run) -> str:
     """A run's place in the list: microseconds since 1970, and its id."""
     return f"{(run.received_at - EPOCH) // timedelta(microseconds=1)}-{run.pk}"
+
+
+def cursor_check(cursor: str) -> None:
+    """Raise CursorError for what `cursor_of` never gave; an empty one is the list's beginning."""
+    if cursor and _place(cursor) is None:
+        raise CursorError("This is no cursor of this list.")
 
 
 def _place(cursor: str) -> tuple[datetime, int] | None:
