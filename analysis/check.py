@@ -204,7 +204,9 @@ def _parser() -> argparse.ArgumentParser:
     names = ["auto", *(importer.name for importer in all_importers())]
     parser.add_argument("--format", choices=names, default="auto", metavar="NAME")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--limits", type=Path, metavar="FILE", help="limits, as JSON or TOML")
+    parser.add_argument(
+        "--limits", type=Path, metavar="FILE", help="limits, as JSON or TOML (docs/limits.md)"
+    )
     return parser
 
 

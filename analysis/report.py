@@ -21,7 +21,8 @@ def text_report(run: RunRecord, analysis: Analysis, name: str = "") -> str:
     lines += [_stops(run), _first_bad(analysis), _third_call(analysis), ""]
     lines += wrap(analysis.verdict.sentence, WIDTH)
     flag = "flagged" if analysis.verdict.flagged else "not flagged"
-    lines += [flag, ""]
+    found = count(len(analysis.findings), "finding") if analysis.findings else "no findings"
+    lines += [f"{flag}, {found}", ""]
     for finding in analysis.findings[:MOST_TOLD]:
         lines += _finding(finding)
     more = len(analysis.findings) - MOST_TOLD

@@ -77,6 +77,12 @@ def test_a_clean_run_exits_with_0(clean: Path, capsys: pytest.CaptureFixture[str
         "first empty or failed result: none",
         "first third identical call: none",
     ]
+    assert lines[3:] == [
+        "",
+        "Finished by itself after 2 rounds, nothing odd.",
+        "not flagged, no findings",
+        "",
+    ]
 
 
 def test_json_holds_what_others_build_on(looping: Path, capsys: pytest.CaptureFixture[str]) -> None:

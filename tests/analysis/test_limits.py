@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -85,3 +87,30 @@ def test_names_may_end_in_a_star() -> None:
     assert named("wait_for_build", frozenset({"wait_*"}))
     assert named("wait", frozenset({"wait"}))
     assert not named("await", frozenset({"wait*"}))
+
+
+def test_the_page_on_limits_has_each_of_them_and_its_example_can_be_read(tmp_path: Path) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/limits.md").read_text(encoding="utf-8")
+    file = tmp_path / "limits.toml"
+    file.write_text(page.split("```toml\n")[1].split("```")[0], encoding="utf-8")
+    table = {
+        name
+        for row in page.splitlines()
+        if row.startswith("| `")
+        for name in re.findall(r"`(\w+)`", row.split("|")[1])
+    }
+
+    assert table == {each.name for each in fields(Limits)}
+    assert load_limits(file).repeats_allowed("read_file") == 4
+    assert load_limits(file).polled == frozenset({"get_build_status", "wait_*"})
+
+
+def test_the_line_on_a_bad_limit_is_the_one_that_the_page_shows(tmp_path: Path) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/limits.md").read_text(encoding="utf-8")
+    file = tmp_path / "limits.toml"
+    file.write_text("[repeat_limits]\nread_file = 0\n", encoding="utf-8")
+
+    with pytest.raises(LimitsError) as told:
+        load_limits(file)
+
+    assert f"check: limits: {told.value}`" in page
