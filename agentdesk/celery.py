@@ -15,6 +15,7 @@ from celery.signals import (
     beat_embedded_init,
     heartbeat_sent,
     setup_logging,
+    task_prerun,
     worker_init,
     worker_process_init,
 )
@@ -37,6 +38,9 @@ class QuietTask(Task):  # type: ignore[type-arg]
 app = Celery("agentdesk", task_cls=QuietTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+# Celery would end the database connection after each task. Its own setting to keep it is read by
+# this name alone, and is counted in tasks.
+app.conf.CELERY_DB_REUSE_MAX = 10_000
 
 
 @setup_logging.connect
@@ -59,6 +63,16 @@ def load_rules_and_prices(**_: Any) -> None:
     # What is there now is there for good: a collection in a child would copy all of its pages.
     gc.collect()
     gc.freeze()
+
+
+@task_prerun.connect
+def look_after_connections(**_: Any) -> None:
+    """As Django does before a request: what is old or broken is made anew."""
+    from django.db import connections
+
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:
+            connection.close_if_unusable_or_obsolete()
 
 
 @worker_process_init.connect

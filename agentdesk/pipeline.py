@@ -30,12 +30,12 @@ from transcripts.sealing import SealError
 from transcripts.services.deliveries import (
     MAX_ATTEMPTS,
     Sealed,
+    deliveries_unclaim,
     delivery_claim,
     delivery_locked,
     delivery_open,
     delivery_quarantine,
     delivery_store,
-    delivery_unclaim,
 )
 from transcripts.services.runs import RunRefusedError, StoreOutcome, run_store
 
@@ -88,8 +88,11 @@ def delivery_process(delivery_id: UUID) -> dict[int, datetime]:
     another try may mend (`TRANSIENT`), with the delivery as it was.
     """
     attempt = delivery_claim(delivery_id=delivery_id)
-    if not attempt:
-        return {}
+    return claimed_process(delivery_id, attempt) if attempt else {}
+
+
+def claimed_process(delivery_id: UUID, attempt: int) -> dict[int, datetime]:
+    """The same for a delivery whose attempt was counted, with the attempt's number."""
     try:
         with transaction.atomic():
             return _process(delivery_id, attempt)
@@ -113,7 +116,7 @@ def _process(delivery_id: UUID, attempt: int) -> dict[int, datetime]:
     delivery = delivery_locked(delivery_id=delivery_id)
     if delivery is None:
         return {}
-    masker = _masker(delivery)
+    masker = delivery_masker(delivery)
     if attempt > MAX_ATTEMPTS:
         error = masker.text(f"Workers died over it, {MAX_ATTEMPTS} times.")
         delivery_quarantine(delivery=delivery, error=error, outcome={})
@@ -157,7 +160,9 @@ def trace_assemble(pk: int) -> dict[int, datetime]:
 
 def _store_each(delivery: Delivery, outcome: Outcome) -> None:
     live = delivery.kind == DeliveryKind.ROUNDS
-    for read, is_alone in _with_alone(_read(delivery, delivery_open(delivery=delivery))):
+    for read, is_alone in _with_alone(
+        runs_read(delivery=delivery, sealed=delivery_open(delivery=delivery))
+    ):
         if isinstance(read, ImportProblem):
             outcome.problems.append(read)
         elif is_alone:
@@ -166,7 +171,7 @@ def _store_each(delivery: Delivery, outcome: Outcome) -> None:
             _store_or_tell(delivery.project, read, live, outcome)
 
 
-def _read(delivery: Delivery, sealed: Sealed) -> Iterator[RunRecord | ImportProblem]:
+def runs_read(*, delivery: Delivery, sealed: Sealed) -> Iterator[RunRecord | ImportProblem]:
     """The runs of a delivery; what is sent to a run's own address belongs to that run alone."""
     found = read_runs(sealed.content, format=delivery.format, default_run_id=sealed.run_id or "")
     if delivery.kind not in (DeliveryKind.ROUNDS, DeliveryKind.END):
@@ -232,14 +237,14 @@ def _set_aside(delivery_id: UUID, problem: ImportProblem) -> None:
 
 
 def _masked(delivery: Delivery, problem: ImportProblem) -> tuple[MaskedText, MaskedText]:
-    masker = _masker(delivery)
+    masker = delivery_masker(delivery)
     try:
         return masker.text(problem.error), masker.text(problem.at)
     except MaskingError:
         return masker.text("It could not be read, and why could not be masked."), masker.text("")
 
 
-def _masker(delivery: Delivery) -> Masker:
+def delivery_masker(delivery: Delivery) -> Masker:
     """The masker of what is told about a delivery, apart from that of any run."""
     name = f"delivery {delivery.pk}"
     return Masker(key=masking_key(), project=str(delivery.project_id), run=name)
@@ -250,6 +255,6 @@ def _take_back(delivery_id: UUID) -> None:
     mind.
     """
     try:
-        delivery_unclaim(delivery_id=delivery_id)
+        deliveries_unclaim(delivery_ids=[delivery_id])
     except TRANSIENT:
         logger.warning("delivery %s: the database does not answer", delivery_id)

@@ -12,13 +12,14 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from agentdesk import pipeline
+from agentdesk.draining import deliveries_process
 from agentdesk.pipeline import delivery_process
 from agentdesk.traces import TRACE_ASSEMBLE
 from analysis.jobs import job_advance, jobs_left
 from analysis.learning import baselines_refresh
 from analysis.services import stale_run_analyse, stale_runs
-from transcripts.queueing import DELIVER, RUN_ANALYSE, enqueue
-from transcripts.services.deliveries import deliveries_left
+from transcripts.queueing import DELIVER, RUN_ANALYSE, drain_begins, enqueue, enqueue_drain
+from transcripts.services.deliveries import DRAINED_AT_ONCE, deliveries_claim, deliveries_left
 from transcripts.services.traces import traces_due, traces_put_away
 
 logger = logging.getLogger(__name__)
@@ -38,8 +39,16 @@ STALE_AFTER = timedelta(seconds=10)
 
 @shared_task(autoretry_for=RETRIED, retry_backoff=1, retry_backoff_max=30, max_retries=5)
 def deliver(delivery_id: str) -> None:
-    """Process one delivery. Safe to run twice."""
-    _queue_analyses(delivery_process(UUID(delivery_id)))
+    """Process the small deliveries that wait, and this one. Safe to run twice."""
+    drain_begins()
+    claimed = deliveries_claim()
+    if len(claimed) == DRAINED_AT_ONCE:
+        # There may be more, which another worker can go on with.
+        enqueue_drain(str(claimed[-1]))
+    if claimed:
+        _queue_analyses(deliveries_process(claimed))
+    if UUID(delivery_id) not in claimed:
+        _queue_analyses(delivery_process(UUID(delivery_id)))
 
 
 @shared_task(autoretry_for=RETRIED, retry_backoff=1, retry_backoff_max=30, max_retries=5)

@@ -22,11 +22,11 @@ from transcripts.importers.native_types import NativeEnd, NativeRounds, NativeRu
 from transcripts.keys import run_digest
 from transcripts.models import ApiKey, Delivery, Run
 from transcripts.problems import ProblemError
-from transcripts.queueing import DELIVER, enqueue
+from transcripts.queueing import DELIVER, enqueue, enqueue_drain
 from transcripts.schemas import DeliveryOut, ProblemOut, ReceiptOut, RoundsOut
 from transcripts.selectors.deliveries import delivery_by_receipt
 from transcripts.selectors.record import run_record, run_window
-from transcripts.services.deliveries import IdempotencyError, delivery_accept
+from transcripts.services.deliveries import IdempotencyError, delivery_accept, is_small
 
 ROUNDS_AT_ONCE = 200
 MAX_IDEMPOTENCY_KEY = 255
@@ -252,7 +252,8 @@ def _accept(
     except IdempotencyError as error:
         raise ProblemError(422, str(error), at="Idempotency-Key") from None
     if is_new:
-        transaction.on_commit(partial(enqueue, DELIVER, str(delivery.pk)))
+        queue = enqueue_drain if is_small(delivery) else partial(enqueue, DELIVER)
+        transaction.on_commit(partial(queue, str(delivery.pk)))
     answer = {"receipt": str(delivery.pk), "state": delivery.state, "repeated": not is_new}
     # Below the address that was asked, wherever a proxy has put it.
     root = request.path[: request.path.index("/api/v1/") + len("/api/v1/")]

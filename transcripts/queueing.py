@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import logging
 import time
+from functools import lru_cache
 
+import redis
 from celery import current_app
+from django.conf import settings
 from kombu.exceptions import OperationalError
 
 logger = logging.getLogger(__name__)
@@ -20,6 +23,10 @@ RUN_ANALYSE = "agentdesk.tasks.run_analyse"
 # A queue that did not answer is left alone for so long, or each request would wait for it.
 LEFT_ALONE_SECONDS = 5.0
 _silent_until = 0.0
+# Set while a task is queued that will look for what waits. It goes by itself where the task was
+# lost; a worker that is behind is told of no more than this often.
+DRAIN_QUEUED = "agentdesk:drain"
+DRAIN_QUEUED_MS = 2000
 
 
 def enqueue(task: str, argument: str | int, *, countdown: float = 0) -> bool:
@@ -34,3 +41,34 @@ def enqueue(task: str, argument: str | int, *, countdown: float = 0) -> bool:
         logger.warning("the queue does not answer (%s); the sweep will", type(error).__name__)
         return False
     return True
+
+
+def enqueue_drain(delivery_id: str) -> None:
+    """Queue a small delivery, unless a task is queued already that will take it along.
+
+    Needs the delivery to be committed: the task withdraws the sign that it is queued before it
+    looks for what waits, so it sees whatever was not queued on account of that sign.
+    """
+    if time.monotonic() < _silent_until:
+        return
+    try:
+        is_first = _redis().set(DRAIN_QUEUED, "1", nx=True, px=DRAIN_QUEUED_MS)
+    except redis.RedisError:
+        is_first = True
+    if is_first:
+        enqueue(DELIVER, delivery_id)
+
+
+def drain_begins() -> None:
+    """A worker is about to look for what waits: what comes from now on is to be queued again."""
+    try:
+        _redis().delete(DRAIN_QUEUED)
+    except redis.RedisError as error:
+        logger.warning("the queue does not answer (%s)", type(error).__name__)
+
+
+@lru_cache(maxsize=1)
+def _redis() -> redis.Redis:
+    return redis.Redis.from_url(
+        settings.CELERY_BROKER_URL, socket_timeout=1, socket_connect_timeout=1
+    )

@@ -18,7 +18,7 @@ from tests.factories import a_key, a_project, a_stored_run, native_rounds
 from transcripts.choices import KeyScope
 from transcripts.examples import END_EXAMPLE, FILE_EXAMPLE, ROUNDS_EXAMPLE, RUN_EXAMPLE
 from transcripts.models import AccessEntry, ApiKey, Delivery, Project, Run
-from transcripts.queueing import DELIVER
+from transcripts.queueing import DELIVER, drain_begins
 from transcripts.services import key_revoke
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -91,7 +91,8 @@ def test_packed_bodies_are_read(client: Client, encoding: str, pack: Any) -> Non
 
 
 def test_only_the_id_is_queued_after_the_commit(client: Client) -> None:
-    with patch("transcripts.api.enqueue") as enqueue:
+    drain_begins()
+    with patch("transcripts.queueing.enqueue") as enqueue:
         answer = client.post("/api/v1/runs", json.dumps(RUN_EXAMPLE), content_type=JSON)
 
     enqueue.assert_called_once_with(DELIVER, answer.json()["receipt"])

@@ -8,6 +8,7 @@ its worker is done, was killed, or lost its connection. No claim has to run out 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -18,15 +19,22 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from transcripts.choices import DeliveryKind, DeliveryState
+from transcripts.fields import refuse_plain
 from transcripts.keys import content_digest
 from transcripts.masking.types import MaskedText
 from transcripts.models import ApiKey, Delivery, Project, User
 from transcripts.queueing import DELIVER, enqueue
 from transcripts.sealing import seal, unseal
+from transcripts.services import rows
 
 # Deaths of workers over one delivery until it counts as their cause.
 MAX_ATTEMPTS = 4
 SWEPT_AT_ONCE = 500
+# Deliveries that are taken together: small ones, and no more of them than are stored in a second
+# or so. Of a larger one the work is in what it holds.
+DRAINED_AT_ONCE = 64
+DRAINED_BYTES = 2**16
+DRAINED_KINDS = (DeliveryKind.RUNS, DeliveryKind.ROUNDS, DeliveryKind.END)
 
 
 class IdempotencyError(ValueError):
@@ -108,10 +116,31 @@ def delivery_claim(*, delivery_id: UUID) -> int:
     return int(found[0]) if found else 0
 
 
-def delivery_unclaim(*, delivery_id: UUID) -> None:
-    """Take an attempt back that failed for a cause outside the delivery."""
+def deliveries_claim() -> list[UUID]:
+    """Count the first attempt to open the small deliveries that have waited longest, which are to
+    be taken together; returns which, `DRAINED_AT_ONCE` at most.
+
+    One that was tried before is not among them, so that what kills a worker does so by itself the
+    next time. Commits by itself, like `delivery_claim`.
+    """
+    if connection.in_atomic_block:
+        raise RuntimeError("a claim commits by itself, and is no part of a transaction")
+    small = (DeliveryState.ACCEPTED, list(DRAINED_KINDS), DRAINED_BYTES, DRAINED_AT_ONCE)
     with connection.cursor() as cursor:
-        cursor.execute(_UNCLAIM, (DeliveryState.ACCEPTED, delivery_id))
+        cursor.execute(_CLAIM_SMALL, small)
+        found: list[tuple[UUID]] = cursor.fetchall()
+    return [row[0] for row in found]
+
+
+def is_small(delivery: Delivery) -> bool:
+    """Whether `deliveries_claim` finds the delivery."""
+    return delivery.kind in DRAINED_KINDS and delivery.size <= DRAINED_BYTES
+
+
+def deliveries_unclaim(*, delivery_ids: Collection[UUID]) -> None:
+    """Take attempts back that failed for a cause outside the deliveries."""
+    with connection.cursor() as cursor:
+        cursor.execute(_UNCLAIM, (DeliveryState.ACCEPTED, list(delivery_ids)))
 
 
 def delivery_locked(*, delivery_id: UUID) -> Delivery | None:
@@ -124,6 +153,15 @@ def delivery_locked(*, delivery_id: UUID) -> Delivery | None:
         .filter(pk=delivery_id, state=DeliveryState.ACCEPTED)
         .first()
     )
+
+
+def deliveries_locked(*, delivery_ids: Collection[UUID]) -> list[Delivery]:
+    """Those that wait and are in no other hands, locked likewise; in the order in which they
+    came.
+    """
+    found = Delivery.objects.select_for_update(skip_locked=True, of=("self",))
+    waiting = found.filter(pk__in=delivery_ids, state=DeliveryState.ACCEPTED)
+    return list(waiting.select_related("project").order_by("received_at", "pk"))
 
 
 def delivery_open(*, delivery: Delivery) -> Sealed:
@@ -139,6 +177,13 @@ def delivery_store(*, delivery: Delivery, outcome: dict[str, Any]) -> None:
     delivery.state = DeliveryState.STORED
     delivery.body = b""
     _finish(delivery, outcome=outcome)
+
+
+def deliveries_store(*, outcomes: Mapping[UUID, dict[str, Any]]) -> None:
+    """The same of several, with their outcomes."""
+    stored = [{"id": str(pk), "outcome": outcome} for pk, outcome in outcomes.items()]
+    refuse_plain(list(outcomes.values()), "outcome")
+    rows.execute(_STORE, (DeliveryState.STORED, timezone.now(), rows.json_of(stored)))
 
 
 def delivery_quarantine(
@@ -201,7 +246,21 @@ RETURNING attempts
 """
 _UNCLAIM = """
 UPDATE transcripts_delivery SET attempts = greatest(attempts - 1, 0)
-WHERE state = %s AND id = %s
+WHERE state = %s AND id = ANY(%s)
+"""
+_CLAIM_SMALL = """
+WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS value)
+UPDATE transcripts_delivery SET attempts = 1, claimed_at = now()
+WHERE id IN (SELECT d.id FROM transcripts_delivery d, quick
+             WHERE d.state = %s AND d.attempts = 0 AND d.kind = ANY(%s) AND d.size <= %s
+               AND quick.value = 'off'
+             ORDER BY d.queued_at LIMIT %s FOR UPDATE OF d SKIP LOCKED)
+RETURNING id
+"""
+_STORE = """
+UPDATE transcripts_delivery d
+SET state = %s, body = '', outcome = v.outcome, error = '', error_at = '', finished_at = %s
+FROM json_to_recordset(%s::json) AS v(id uuid, outcome jsonb) WHERE d.id = v.id
 """
 _LEFT = """
 UPDATE transcripts_delivery SET queued_at = now()

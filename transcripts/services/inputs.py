@@ -31,12 +31,14 @@ class StoredInput:
 @dataclass(frozen=True, slots=True)
 class Merged:
     """Inputs to be written, by round number; and how many messages round `reached` read, None where
-    that is not known. Rounds after `reached` stay as they are.
+    that is not known. Rounds after `reached` stay as they are. `retold`: changed ones that say what
+    they said, from another base.
     """
 
     changed: dict[int, StoredInput]
     reached: int
     size: int | None
+    retold: frozenset[int] = frozenset()
 
 
 def merge_inputs(
@@ -58,7 +60,12 @@ def merge_inputs(
         if number > last and not walk.differs(number):
             break
         walk.step(number)
-    return Merged(walk.changed, walk.new_at, None if walk.new is None else len(walk.new))
+    return Merged(
+        walk.changed,
+        walk.new_at,
+        None if walk.new is None else len(walk.new),
+        frozenset(walk.retold),
+    )
 
 
 class _Walk:
@@ -79,6 +86,7 @@ class _Walk:
         self.old = self.new = keys
         self.old_at = self.new_at = after
         self.changed: dict[int, StoredInput] = {}
+        self.retold: set[int] = set()
 
     def differs(self, number: int) -> bool:
         """Whether a stored round stands on another input than before."""
@@ -102,6 +110,12 @@ class _Walk:
         self.new, self.new_at = _advance(new, entry), number
         if before is not None and self.new == self.old:
             self.new = self.old
+            if self.new is not None:
+                self.retold.add(number)
+        if before is not None and before.kind == InputKind.LOOSE:
+            change = self.arrived.get(number)
+            if change is None or change == as_change(before):
+                self.retold.add(number)
 
     def _bases(self, number: int) -> tuple[list[str] | None, list[str] | None]:
         old = self.old if self.old_at == number - 1 else None

@@ -67,7 +67,7 @@ class RoundChanges:
 
     `kept` are those of the arrived rounds that are there already; `inputs` all inputs to be
     written; `chain` all inputs that were there, where they had to be read; `tail_size` that of the
-    run afterwards.
+    run afterwards; `retold` rounds whose input is written anew and is the same.
     """
 
     arrived: Arrived
@@ -76,6 +76,7 @@ class RoundChanges:
     kept_results: dict[tuple[int, int], tuple[str, bool | None]] = field(default_factory=dict)
     inputs: dict[int, StoredInput] = field(default_factory=dict)
     chain: dict[int, StoredInput] = field(default_factory=dict)
+    retold: frozenset[int] = frozenset()
 
     @cached_property
     def new(self) -> list[int]:
@@ -100,10 +101,15 @@ class RoundChanges:
         return False
 
     @cached_property
-    def replaced(self) -> int:
-        """How many rounds were there with other content or another input."""
+    def replaced_numbers(self) -> set[int]:
+        """Rounds that were there with other content or another input."""
         said = {n for n, round_ in self.arrived.rounds.items() if round_.input is not None}
-        return len({*self.rewritten, *(n for n in self.inputs if n in self.kept and n in said)})
+        said -= self.retold
+        return {*self.rewritten, *(n for n in self.inputs if n in self.kept and n in said)}
+
+    @property
+    def replaced(self) -> int:
+        return len(self.replaced_numbers)
 
     @cached_property
     def written(self) -> list[int]:
@@ -148,6 +154,7 @@ def compare_rounds(
 
 def _merge(changes: RoundChanges, merged: Merged, last_round: int) -> None:
     changes.inputs = merged.changed
+    changes.retold = merged.retold
     if merged.reached >= last_round:
         changes.tail_size = NOT_KNOWN if merged.size is None else merged.size
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from django.utils import timezone
@@ -45,7 +45,7 @@ class RunRefusedError(ValueError):
 class StoreOutcome:
     """What a delivery did to one run. Rounds: `new` ones, `folded` repeats, `replaced` and `late`
     ones. `answered`: calls of earlier deliveries whose results came now. `retold`: the run as a
-    whole is told otherwise, such as how it ended.
+    whole is told otherwise, such as how it ended. The numbers tell the same round by round.
     """
 
     run: Run
@@ -56,6 +56,17 @@ class StoreOutcome:
     late: int
     answered: int = 0
     retold: bool = False
+    new_numbers: frozenset[int] = frozenset()
+    replaced_numbers: frozenset[int] = frozenset()
+    late_numbers: frozenset[int] = frozenset()
+
+    def share(self, numbers: Collection[int]) -> StoreOutcome:
+        """What of this is due to these rounds."""
+        new = len(self.new_numbers.intersection(numbers))
+        replaced = len(self.replaced_numbers.intersection(numbers))
+        late = len(self.late_numbers.intersection(numbers))
+        folded = len(numbers) - new - replaced
+        return replace(self, new=new, folded=folded, replaced=replaced, late=late)
 
     @property
     def changed(self) -> bool:
@@ -113,7 +124,8 @@ def run_store(
         keep_header(run=run, masked=masked, plain=header_only(record))
         run.header_digest = header_digest
 
-    late = sum(number < run.last_round for number in changes.new) if not created else 0
+    late_numbers = frozenset(n for n in changes.new if n < run.last_round and not created)
+    late = len(late_numbers)
     last_before, over_before, ending_before = run.last_round, run.over, run.ending
     run.last_round = max(run.last_round, *arrived.rounds, 0)
     run.over = not live if assembled else run.over or not live
@@ -147,6 +159,9 @@ def run_store(
         replaced=changes.replaced,
         late=late,
         answered=answered,
+        new_numbers=frozenset(changes.new),
+        replaced_numbers=frozenset(changes.replaced_numbers),
+        late_numbers=late_numbers,
         retold=header_is_new or run.ending != ending_before,
     )
 

@@ -17,6 +17,7 @@ from transcripts.models import Project, Run
 from transcripts.record import RunRecord
 from transcripts.selectors.record import run_record
 from transcripts.services import run_store
+from transcripts.services.fragments import join_fragments, joined
 
 REPLIES = ["", "Let me look.", "I will try again.", "Done."]
 RESULTS = ["", "ok", "no such user", "profile: standard"]
@@ -90,10 +91,14 @@ def deliveries(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[list[dict[st
 
 
 def send(project: Project, run_id: str, rounds: list[dict[str, Any]], *, live: bool) -> None:
+    run_store(project=project, fragment=fragment_of(run_id, rounds), live=live)
+
+
+def fragment_of(run_id: str, rounds: list[dict[str, Any]]) -> RunRecord:
     body = {"run_id": run_id, "agent": "helpdesk", "rounds": rounds}
     (record,) = read_runs(json.dumps(body).encode())
     assert isinstance(record, RunRecord), record
-    run_store(project=project, fragment=record, live=live)
+    return record
 
 
 def rows_of(run: Run) -> dict[str, Any]:
@@ -141,6 +146,36 @@ def test_any_order_gives_the_same_rows(sent: tuple[list[Any], list[list[Any]]]) 
             send(project, "r", part, live=True)
 
         assert rows_of(Run.objects.get(project=project)) == whole
+        transaction.set_rollback(True)
+
+
+@pytest.mark.django_db
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(sent=deliveries())
+def test_fragments_taken_together_give_the_same_rows(
+    sent: tuple[list[Any], list[list[Any]]],
+) -> None:
+    fragments = [fragment_of("r", part) for part in sent[1]]
+    with transaction.atomic():
+        project = a_project()
+        for fragment in fragments:
+            run_store(project=project, fragment=fragment, live=True)
+        run = Run.objects.get(project=project)
+        counted = (run.folded, run.replaced, run.late)
+        apart = rows_of(run)
+        Run.objects.filter(project=project).delete()
+
+        for group in join_fragments(fragments):
+            record = joined([fragments[index] for index in group])
+            run_store(project=project, fragment=record, live=True)
+
+        run = Run.objects.get(project=project)
+        assert rows_of(run) == apart
+        assert (run.folded, run.replaced, run.late) == counted
         transaction.set_rollback(True)
 
 
