@@ -50,7 +50,8 @@ def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     def refuse(name: str) -> None:
         raise AssertionError(f"{name} is no JSON")
 
-    return json.loads(capsys.readouterr().out, parse_constant=refuse)
+    report: dict[str, Any] = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    return report
 
 
 def test_the_report_begins_with_three_lines(
