@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import views as auth_views
@@ -23,7 +22,7 @@ class ChangePassword(auth_views.PasswordChangeView):
     template_name = "registration/change_password.html"
     success_url = reverse_lazy("home")
 
-    def form_valid(self, form: PasswordChangeForm[Any]) -> HttpResponse:
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         messages.success(self.request, "Your password is changed. Other sessions are signed out.")
         return super().form_valid(form)
 
