@@ -33,7 +33,7 @@ SWEPT_AT_ONCE = 500
 # Deliveries that are taken together: small ones, and no more of them than are stored in a second
 # or so. Of a larger one the work is in what it holds.
 DRAINED_AT_ONCE = 64
-DRAINED_BYTES = 2**16
+DRAINED_BYTES = 2**18
 DRAINED_KINDS = (DeliveryKind.RUNS, DeliveryKind.ROUNDS, DeliveryKind.END)
 
 

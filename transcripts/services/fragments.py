@@ -39,7 +39,7 @@ def joined(fragments: Sequence[RunRecord]) -> RunRecord:
     rounds: list[Round] = []
     messages: dict[str, Message] = {}
     for index, fragment in enumerate(fragments):
-        keys = {m.key: m.key if m.named else f"{index}\0{m.key}" for m in fragment.messages}
+        keys = {m.key: m.key if m.named else f"{index}\x1f{m.key}" for m in fragment.messages}
         rounds += (_with_keys(round_, keys) for round_ in fragment.rounds)
         for message in fragment.messages:
             key = keys[message.key]
