@@ -25,6 +25,8 @@ AGENTDESK_MAX_EXPANDED_BYTES = env.number("AGENTDESK_MAX_EXPANDED_BYTES", 256 * 
 # A delivery that takes longer counts as failed, and goes to quarantine after a few attempts.
 AGENTDESK_TASK_SECONDS = env.number("AGENTDESK_TASK_SECONDS", 300, least=1)
 AGENTDESK_SWEEP_SECONDS = env.number("AGENTDESK_SWEEP_SECONDS", 10, least=1)
+# A live run to which nothing came for so long counts as over; a project's limits may say otherwise.
+AGENTDESK_RUN_IDLE_SECONDS = env.number("AGENTDESK_RUN_IDLE_SECONDS", 3600, least=1)
 # A trace to which no span came for so long is over, and later its spans are deleted.
 AGENTDESK_TRACE_IDLE_SECONDS = env.number("AGENTDESK_TRACE_IDLE_SECONDS", 300, least=1)
 AGENTDESK_TRACE_KEEP_SECONDS = env.number("AGENTDESK_TRACE_KEEP_SECONDS", 3600, least=60)
@@ -193,6 +195,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "agentdesk.tasks.sweep",
         "schedule": AGENTDESK_SWEEP_SECONDS,
         "options": {"expires": 2 * AGENTDESK_SWEEP_SECONDS},
+    },
+    "end runs that went quiet": {
+        "task": "agentdesk.tasks.close_quiet",
+        "schedule": 30,
+        "options": {"expires": 60},
     },
     "learn what is normal": {
         "task": "agentdesk.tasks.learn",

@@ -17,6 +17,7 @@ from agentdesk.pipeline import delivery_process
 from agentdesk.traces import TRACE_ASSEMBLE
 from analysis.jobs import job_advance, jobs_left
 from analysis.learning import baselines_refresh
+from analysis.quiet import quiet_runs_close
 from analysis.services import stale_run_analyse, stale_runs
 from transcripts.queueing import DELIVER, RUN_ANALYSE, drain_begins, enqueue, enqueue_drain
 from transcripts.services.deliveries import DRAINED_AT_ONCE, deliveries_claim, deliveries_left
@@ -80,6 +81,12 @@ def job_run(job_pk: int) -> None:
 def learn() -> int:
     """Learn what is normal for agents with new finished runs. Safe to run twice."""
     return baselines_refresh()
+
+
+@shared_task(ignore_result=True)
+def close_quiet() -> int:
+    """End live runs to which nothing came for long. Safe to run twice."""
+    return quiet_runs_close()
 
 
 @shared_task(ignore_result=True)

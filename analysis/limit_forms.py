@@ -16,6 +16,8 @@ MODES = {
 }
 EFFECTS = {"changes": "changes the world", "reads": "only reads"}
 YES_NO = {"yes": "yes", "no": "no"}
+# Fields that people fill in in minutes, and the values that are kept in seconds.
+IN_MINUTES = {"minutes": "seconds", "quiet_minutes": "idle_seconds"}
 HELP = {
     "rounds": "A run with more rounds has passed its limit.",
     "minutes": "A run that takes longer has passed its limit.",
@@ -24,6 +26,7 @@ HELP = {
     "repeat_limit": "How often one call may be made with one answer. The next one is a finding.",
     "repeat_mode": "What those calls are counted over.",
     "repeat_window": "How many calls back are looked at, when counting in the last calls.",
+    "quiet_minutes": "A live run to which nothing comes for longer counts as over for now.",
     "polled": "Asked over and over on purpose: a status check, a queue.",
     "silent": "Answers nothing by nature, so that an empty answer is normal. “No” also puts right "
     "what was learned.",
@@ -51,22 +54,27 @@ class RunLimitsForm(forms.Form):
     repeat_window = forms.IntegerField(
         label="Last calls", min_value=2, max_value=10**5, required=False
     )
+    quiet_minutes = forms.FloatField(
+        label="Quiet minutes", min_value=0.1, max_value=10**6, required=False
+    )
 
     @classmethod
     def filled(cls, values: Values) -> RunLimitsForm:
         """The form with what is set."""
         initial = dict(values)
-        if "seconds" in initial:
-            initial["minutes"] = f"{initial.pop('seconds') / 60:g}"
+        for name, key in IN_MINUTES.items():
+            if key in initial:
+                initial[name] = f"{initial.pop(key) / 60:g}"
         return cls(initial=initial)
 
     @property
     def values(self) -> Values:
         """What was filled in, as a limit set keeps it."""
         said = dict(self.cleaned_data)
-        minutes, cost = said.pop("minutes"), said.pop("cost")
-        if minutes is not None:
-            said["seconds"] = minutes * 60
+        for name, key in IN_MINUTES.items():
+            minutes = said.pop(name)
+            said[key] = None if minutes is None else minutes * 60
+        cost = said.pop("cost")
         if cost is not None:
             said["cost"] = str(cost)
         return {name: value for name, value in said.items() if value not in (None, "")}

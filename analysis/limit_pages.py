@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import QuerySet
 from django.forms import BoundField
@@ -16,7 +17,7 @@ from django.utils.http import urlencode
 from analysis.detectors.limits import DEFAULT, MIN_RUNS_LEARNED, Limits, named
 from analysis.detectors.reading.tools import Effect, nature_of
 from analysis.detectors.round_limit_passed import DEFAULT_LIMIT
-from analysis.limit_forms import HELP, MODES, LimitsForm
+from analysis.limit_forms import HELP, IN_MINUTES, MODES, LimitsForm
 from analysis.limit_sets import LimitBook, Scope, baseline_of
 from analysis.limit_words import (
     cost_limit,
@@ -124,7 +125,7 @@ def _otherwise(name: str, book: LimitBook, scope: Scope, learned: LearnedBaselin
         if name in wider:
             return f"for all agents: {value_words(name, wider[name])}"
         return _tool_otherwise(name, book, scope, learned)
-    key = "seconds" if name == "minutes" else name
+    key = IN_MINUTES.get(name, name)
     wider = book.of(Scope()) if scope.agent else {}
     if key in wider:
         return f"for all agents: {value_words(key, wider[key])}"
@@ -139,6 +140,7 @@ def _otherwise(name: str, book: LimitBook, scope: Scope, learned: LearnedBaselin
         "repeat_limit": lambda: times(DEFAULT.repeat_limit),
         "repeat_mode": lambda: MODES[DEFAULT.repeat_mode],
         "repeat_window": lambda: f"{DEFAULT.repeat_window} calls",
+        "quiet_minutes": lambda: lasted(settings.AGENTDESK_RUN_IDLE_SECONDS * 1000),
     }
     return words[name]()
 

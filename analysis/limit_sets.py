@@ -11,8 +11,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.http import HttpRequest
 from django.utils import timezone
@@ -32,6 +34,7 @@ RUN_VALUES = (
     "repeat_limit",
     "repeat_mode",
     "repeat_window",
+    "idle_seconds",
 )
 # Of a tool. `effect`: whether it changes the world, where its name does not say.
 TOOL_VALUES = ("repeat_limit", "polled", "silent", "effect")
@@ -74,6 +77,11 @@ class LimitBook:
     def run_values(self, agent: str) -> Values:
         """What holds for an agent's runs, without its tools."""
         return {**self.of(Scope()), **(self.of(Scope(agent)) if agent else {})}
+
+    def idle(self, agent: str) -> timedelta:
+        """How long a live run of the agent may be quiet before it counts as over."""
+        default = settings.AGENTDESK_RUN_IDLE_SECONDS
+        return timedelta(seconds=float(self.run_values(agent).get("idle_seconds", default)))
 
     def tool_values(self, agent: str) -> dict[str, Values]:
         """What holds for an agent's tools, by name as it was set."""

@@ -59,7 +59,7 @@ def limits_in_words(limits: Limits, detector: str) -> list[str]:
 
 
 def value_words(name: str, value: Any) -> str:
-    if name == "seconds":
+    if name in ("seconds", "idle_seconds"):
         return lasted(value * 1000)
     if name == "repeat_mode":
         return MODES[RepeatMode(value)]

@@ -193,7 +193,8 @@ class Run(models.Model):
     `digest` is keyed, of the sender's run id: it finds the run, whatever masking made of the id.
     `title` and `ending` are the sender's, else derived from the rounds (`title_said` and
     `ending_said` tell which). `over`: a whole run or its end was sent, so that more rounds are
-    late ones. `restricted` is set by the label of that name. `goal_ident` and `ticket_ident` are
+    late ones. `quiet`: it is over only because nothing came for long; what comes next reopens it.
+    `restricted` is set by the label of that name. `goal_ident` and `ticket_ident` are
     the messages that hold goal and ticket, as `ticket_round` read them: the first round with a
     known input. Durations are in milliseconds, cost is in `currency`. `mask_known` keeps keyed
     digests of values that were found to be secrets, so that they are masked in what comes later.
@@ -218,6 +219,7 @@ class Run(models.Model):
     ending_said = models.BooleanField(default=False)
     ending_reason = MaskedTextField(blank=True)
     over = models.BooleanField(default=False)
+    quiet = models.BooleanField(default=False)
     currency = MaskedTextField(blank=True)
     context_window = models.PositiveBigIntegerField(null=True, blank=True)
     limits = models.JSONField(default=dict)
@@ -264,6 +266,9 @@ class Run(models.Model):
         indexes = (
             models.Index(fields=("project", "-received_at", "-id"), name="run_by_arrival"),
             models.Index(Left("ticket_id", 200), "project", name="run_by_ticket"),
+            models.Index(
+                fields=("updated_at",), name="run_still_open", condition=Q(ending=Ending.OPEN)
+            ),
         )
 
     def __str__(self) -> str:
@@ -275,8 +280,9 @@ class OpenTrace(models.Model):
 
     `digest` is keyed, of the run's id. `seen_at` is when the last spans came, `due_at` when the
     runs are to be put together again with what has come since, null where nothing has.
-    `closed_at`: the root span came (`has_root`), or nothing for a while. `bases` holds, by the hex digest of a run,
-    how many rounds it had before: what comes after its spans were put away stands after them.
+    `closed_at`: the root span came (`has_root`), or nothing for a while. `bases` holds, by the hex
+    digest of a run, how many rounds it had before: what comes after its spans were put away stands
+    after them.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="+", db_index=False)
@@ -321,9 +327,7 @@ class SpanChunk(models.Model):
 
     class Meta:
         ordering = ("trace", "id")
-        constraints = (
-            models.UniqueConstraint(fields=("trace", "digest"), name="span_chunk_once"),
-        )
+        constraints = (models.UniqueConstraint(fields=("trace", "digest"), name="span_chunk_once"),)
 
     def __str__(self) -> str:
         return f"{self.span_count} spans of trace {self.trace_id}"

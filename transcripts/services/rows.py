@@ -75,6 +75,7 @@ RUN_COLUMNS = {
     "ending": "text",
     "ending_said": "boolean",
     "over": "boolean",
+    "quiet": "boolean",
     "title": "text",
     "goal_ident": "text",
     "ticket_ident": "text",

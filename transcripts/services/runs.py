@@ -17,6 +17,7 @@ from transcripts.record import RunRecord
 from transcripts.services import rows
 from transcripts.services.assembled import forget_unsaid
 from transcripts.services.content import Arrived, Content, storable
+from transcripts.services.quiet import reopen
 from transcripts.services.run_answers import join_answers
 from transcripts.services.run_facts import derive_ending, derive_ticket, last_unanswered
 from transcripts.services.run_header import header_only, keep_header
@@ -127,6 +128,8 @@ def run_store(
     late_numbers = frozenset(n for n in changes.new if n < run.last_round and not created)
     late = len(late_numbers)
     last_before, over_before, ending_before = run.last_round, run.over, run.ending
+    if run.quiet and (changes.written or header_is_new):
+        reopen(run)
     run.last_round = max(run.last_round, *arrived.rounds, 0)
     run.over = not live if assembled else run.over or not live
     run.tail_size = changes.tail_size

@@ -1,0 +1,49 @@
+"""Live runs that went quiet: when they count as over is a limit of their project or agent."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from analysis.limit_sets import LimitBook, limit_book
+from analysis.models import LimitSet
+from analysis.services import run_analyse
+from transcripts.choices import Ending
+from transcripts.models import Run
+from transcripts.services.quiet import run_close
+from transcripts.services.runs import run_locked
+
+
+def quiet_runs_close(*, limit: int = 200) -> int:
+    """End the live runs that were quiet for longer than their limit, the longest first, and let the
+    detectors read them again. Returns how many. Safe to run twice.
+    """
+    shortest = min([settings.AGENTDESK_RUN_IDLE_SECONDS, *_limits_set()])
+    before = timezone.now() - timedelta(seconds=shortest)
+    open_runs = Run.objects.filter(ending=Ending.OPEN, updated_at__lt=before)
+    books: dict[int, LimitBook] = {}
+    closed = 0
+    for pk, project_id, agent in open_runs.order_by("updated_at", "pk").values_list(
+        "pk", "project_id", "agent"
+    )[:limit]:
+        if project_id not in books:
+            books[project_id] = limit_book(project_id=project_id)
+        closed += _close(pk, books[project_id].idle(str(agent)))
+    return closed
+
+
+def _close(pk: int, quiet_for: timedelta) -> bool:
+    with transaction.atomic():
+        run = run_locked(pk=pk)
+        if run is None or not run_close(run=run, quiet_for=quiet_for):
+            return False
+        run_analyse(run=run)
+    return True
+
+
+def _limits_set() -> list[float]:
+    rows = LimitSet.objects.filter(values__has_key="idle_seconds").values_list("values", flat=True)
+    return [float(values["idle_seconds"]) for values in rows]
