@@ -189,6 +189,12 @@ class Postgres:
 
     def _init(self) -> None:
         """Run initdb in a folder beside, so that a half-made one is never taken for a whole one."""
+        if self.data.is_dir() and any(self.data.iterdir()):
+            raise LocalError(
+                f"{self.data} is no whole Postgres folder: its PG_VERSION is missing. Put the "
+                "folder back from a copy, or move it away to begin with an empty database; "
+                "`./desk restore FILE` then fills it from a backup."
+            )
         half = self.data.with_name("postgres.half")
         shutil.rmtree(half, ignore_errors=True)
         half.mkdir(mode=0o700)

@@ -190,6 +190,17 @@ def test_a_server_left_by_a_killed_supervisor_is_ended_first(
     second.stop()
 
 
+def test_a_half_written_folder_gets_a_sentence_and_stays(state: Path) -> None:
+    kept = state / "postgres" / "base" / "1"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("a table", encoding="utf-8")
+
+    with pytest.raises(LocalError, match="its PG_VERSION is missing"):
+        Postgres(state, port=ports.any_free(), fast=True).start()
+
+    assert kept.read_text(encoding="utf-8") == "a table"
+
+
 def test_data_of_a_version_that_is_not_here_get_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "PG_VERSION").write_text("9\n")
 
