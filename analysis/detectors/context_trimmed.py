@@ -70,7 +70,7 @@ def _from_inputs(reading: Reading) -> Iterator[Draft]:
             at=Place(first.round),
             to_round=last.round if drop_many else None,
             why=(
-                f"{where} {count(gone, 'earlier message')} "
+                f"{where}, {count(gone, 'earlier message')} "
                 f"{'is' if gone == 1 else 'are'} missing from what the model reads{fewer}."
             ),
             brief=f"{count(gone, 'earlier message')} gone",

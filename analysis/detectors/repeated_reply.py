@@ -60,8 +60,8 @@ def _draft(repeated: list[list[Round]], severity: Severity) -> Draft:
     third = first[MIN_SAME - 1]
     numbers = sorted(round_.number for same in repeated for round_ in same)
     more = (
-        f"; {count(len(repeated) - 1, 'other reply', 'other replies')} come again as often, up to "
-        f"round {numbers[-1]}"
+        f"; {count(len(repeated) - 1, 'other reply comes', 'other replies come')} again as often, "
+        f"up to round {numbers[-1]}"
         if len(repeated) > 1
         else ""
     )

@@ -66,6 +66,7 @@ def test_one_finding_for_a_stretch_of_rounds_that_each_drop() -> None:
     (draft,) = drafts("context_trimmed", run)
 
     assert (draft.at.round, draft.to_round) == (2, 3)
+    assert draft.why.startswith("From round 2 to 3, 2 earlier messages are missing from what")
 
 
 def test_infers_it_from_tokens_where_inputs_are_not_logged() -> None:

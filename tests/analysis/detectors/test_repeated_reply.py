@@ -56,3 +56,12 @@ def test_with_a_person_in_between_it_is_a_lead() -> None:
     (draft,) = drafts("repeated_reply", run)
 
     assert draft.severity == "lead"
+
+
+def test_another_text_comes_and_others_come_again() -> None:
+    other = LONG.replace("request", "ticket")
+    one = a_run(*(said(text, n) for n, text in enumerate([LONG, other] * 3)))
+
+    (draft,) = drafts("repeated_reply", one)
+
+    assert "; 1 other reply comes again as often, up to round 6" in draft.why
