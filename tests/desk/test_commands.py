@@ -31,7 +31,7 @@ def call(*words: str | Path) -> str:
 def test_import_takes_a_file_in_and_says_how_much(project: Project) -> None:
     printed = call("import_runs", EXAMPLE, "--project", "helpdesk")
 
-    assert printed == f"{EXAMPLE}: 1 run; rounds: 52 new, 0 known, 0 replaced\n"
+    assert printed == f"{EXAMPLE}: 1 run, vpn-20931; rounds: 52 new, 0 known, 0 replaced\n"
     assert Run.objects.get().project == project
     assert bytes(Delivery.objects.get().body) == b""
 
@@ -56,7 +56,7 @@ def test_a_file_that_cannot_be_read_is_set_aside_and_the_others_are_not(
 
     assert exit_.value.code == 1
     assert f"{broken}: in quarantine, receipt " in printed.getvalue()
-    assert f"{EXAMPLE}: 1 run; rounds: 52 new" in printed.getvalue()
+    assert f"{EXAMPLE}: 1 run, vpn-20931; rounds: 52 new" in printed.getvalue()
     assert Delivery.objects.filter(state=DeliveryState.QUARANTINED).count() == 1
 
 

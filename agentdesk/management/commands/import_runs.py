@@ -68,8 +68,10 @@ class Command(BaseCommand):
     def _report(self, file: Path, delivery: Delivery) -> int:
         outcome = delivery.outcome
         if outcome.get("runs_stored"):
+            stored = [told["run_id"] for told in outcome["runs"]]
+            name = f", {stored[0]}" if outcome["runs_stored"] == len(stored) == 1 else ""
             self._tell(
-                f"{file}: {_count(outcome['runs_stored'], 'run')}; rounds: "
+                f"{file}: {_count(outcome['runs_stored'], 'run')}{name}; rounds: "
                 f"{outcome['rounds_new']} new, {outcome['rounds_folded']} known, "
                 f"{outcome['rounds_replaced']} replaced"
             )
