@@ -364,6 +364,28 @@ def test_a_page_asks_to_sign_in(world: World, route: str, needs: Needs) -> None:
         assert (answer.status_code, answer.headers["Location"][:15]) == (302, "/sign-in/?next=")
 
 
+@pytest.mark.parametrize(
+    "route",
+    [
+        route
+        for route, all_needs in {**PAGES, **REST}.items()
+        if not route.startswith(API)
+        if any(needs.method == "get" for needs in all_needs)
+    ],
+)
+def test_a_page_answers_head_as_get(world: World, route: str) -> None:
+    """Monitors and link checkers ask so."""
+    needs = next(needs for needs in {**PAGES, **REST}[route] if needs.method == "get")
+    client = signed_in(a_member(world.own, Role.ADMIN))
+    address = world.address(route, needs, world.run)
+    headers = {"HX-Request": "true"} if needs.swap else {}
+
+    got, head = client.get(address, headers=headers), client.head(address, headers=headers)
+
+    assert (head.status_code, head.content) == (got.status_code, b"")
+    assert head.status_code < 400
+
+
 @pytest.mark.parametrize(("route", "needs"), lines(KEYED))
 def test_the_api_answers_by_the_key(world: World, route: str, needs: Needs) -> None:
     keys = {scopes: a_key(world.own, *scopes)[1] for scopes in subsets(KeyScope)}

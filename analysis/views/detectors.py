@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from analysis.detectors import all_detectors, detector_named
 from analysis.detectors.base import PARTS, Detector
@@ -26,7 +26,7 @@ from transcripts.pages import project_page
 LATEST_RUNS = 1_000
 
 
-@require_GET
+@require_safe
 @project_page(May.SEE_RUNS)
 def detector_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     """All detectors, in the order in which they speak."""
@@ -39,7 +39,7 @@ def detector_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     return render(request, "analysis/detector_list.html", context)
 
 
-@require_GET
+@require_safe
 @project_page(May.SEE_RUNS)
 def detector_detail(request: HttpRequest, reader: Reader, name: str) -> HttpResponse:
     """One detector, from its own words. `?agent=` says whose limits are told."""

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from agentdesk.htmx import is_swap, template_for
 from analysis import reading_again
@@ -22,7 +22,7 @@ from transcripts.queueing import enqueue
 JOB_RUN = "agentdesk.tasks.job_run"
 
 
-@require_GET
+@require_safe
 @project_page(May.ENGINEER)
 def job_detail(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """One job: its progress while it is at work, then its result."""

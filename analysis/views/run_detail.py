@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonR
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from agentdesk.htmx import is_swap, template_for
 from analysis import run_lists
@@ -27,7 +27,7 @@ CHANGES_SHOWN = 30
 FINDINGS_PER_PAGE = 100
 
 
-@require_GET
+@require_safe
 @project_page(May.SEE_RUNS)
 def run_detail(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """One run, opened at its first odd round, or at `?at=`."""
@@ -43,7 +43,7 @@ def run_detail(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     return render(request, template_for(request, "analysis/run_detail.html", "rounds"), context)
 
 
-@require_GET
+@require_safe
 @project_page(May.READ_TRANSCRIPTS)
 def run_part(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """Rounds that come in the place of a line: `first`, `last`, and which end to `take` from."""
@@ -63,7 +63,7 @@ def run_part(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     return render(request, "analysis/_items.html", context)
 
 
-@require_GET
+@require_safe
 @project_page(May.READ_TRANSCRIPTS)
 def run_changes(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """Of the rounds of a fold, only the results that changed."""
@@ -85,7 +85,7 @@ def run_changes(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     return render(request, template, context)
 
 
-@require_GET
+@require_safe
 @project_page(May.SEE_RUNS)
 def run_live(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """How far a run that goes on has come since the page with `seen` rounds was made."""
@@ -97,7 +97,7 @@ def run_live(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     return render(request, "analysis/_live.html", context)
 
 
-@require_GET
+@require_safe
 @project_page(May.SEE_RUNS)
 def run_findings(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """All findings of a run, for a run with more than its page lists; a page of them at a time."""
@@ -111,7 +111,7 @@ def run_findings(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     return render(request, "analysis/run_findings.html", context)
 
 
-@require_GET
+@require_safe
 @project_page(May.SEE_RUNS)
 def finding_near(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """{"round": …}: the nearest round with a finding after `?after=` or before `?before=`, null

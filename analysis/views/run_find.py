@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from agentdesk.htmx import template_for
 from transcripts.access import May, Reader, run_for
@@ -17,7 +17,7 @@ from transcripts.selectors import find
 LONGEST = 200
 
 
-@require_GET
+@require_safe
 @project_page(May.READ_TRANSCRIPTS)
 def run_find(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """Where in all rounds of the run the words stand, with counts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from agentdesk.htmx import is_swap, template_for
 from analysis import run_lists
@@ -17,7 +17,7 @@ from transcripts.models import Run
 from transcripts.pages import project_page
 
 
-@require_GET
+@require_safe
 @project_page(May.SEE_RUNS)
 def run_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     """Runs, flagged first: what happened to whom, with the filters in the address."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from agentdesk.htmx import template_for
 from transcripts.access import May, Reader
@@ -15,7 +15,7 @@ from transcripts.stop_reasons import plain_label, stop_labels
 TONES = {"finished": "good", "wants_tool": "quiet", "unknown": "warn"}
 
 
-@require_GET
+@require_safe
 @project_page(May.SEE_RUNS)
 def stop_reasons(request: HttpRequest, reader: Reader) -> HttpResponse:
     """Raw labels with their plain meaning; narrowed by text, service and meaning."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import urlencode
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
@@ -15,7 +15,7 @@ from transcripts.selectors import access as selectors
 LINES_PER_PAGE = 100
 
 
-@require_GET
+@require_safe
 @project_page(May.ADMINISTER)
 def access_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     """Who read or changed what, newest first, by person, action or run."""

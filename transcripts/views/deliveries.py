@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction, DeliveryState
@@ -22,7 +22,7 @@ from transcripts.services import deliveries
 ROWS_PER_PAGE = 50
 
 
-@require_GET
+@require_safe
 @project_page(May.ADMINISTER)
 def delivery_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     """Deliveries by state, newest first, quarantine first of all when there is any."""
@@ -51,7 +51,7 @@ def delivery_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     return render(request, "transcripts/delivery_list.html", context)
 
 
-@require_GET
+@require_safe
 @project_page(May.SEE_RUNS)
 def delivery_detail(request: HttpRequest, reader: Reader, pk: UUID) -> HttpResponse:
     """One delivery by its receipt."""

@@ -8,7 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from transcripts.access import memberships_of
 from transcripts.models import User
@@ -17,7 +17,7 @@ from transcripts.pages import THEMES
 THEME_SECONDS = 60 * 60 * 24 * 365
 
 
-@require_GET
+@require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """Go to the runs of the person's first project; say what to do when there is none."""

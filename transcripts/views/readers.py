@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from agentdesk.htmx import template_for
 from transcripts.access import May, Reader, run_for
@@ -14,7 +14,7 @@ from transcripts.selectors.access import access_list
 LINES = 50
 
 
-@require_GET
+@require_safe
 @project_page(May.ADMINISTER)
 def run_readers(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """The latest audit lines of one run."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from agentdesk.htmx import template_for
 from transcripts.access import May, Reader, run_for
@@ -20,7 +20,7 @@ MESSAGES_PER_PAGE = 60
 SHOWN_OF_MESSAGE = 1_200
 
 
-@require_GET
+@require_safe
 @project_page(May.READ_TRANSCRIPTS)
 def round_input(request: HttpRequest, reader: Reader, pk: int, number: int) -> HttpResponse:
     """What the model read in a round, in order: what came since the round before, and what is
@@ -73,7 +73,7 @@ def round_input(request: HttpRequest, reader: Reader, pk: int, number: int) -> H
     return render(request, template, context)
 
 
-@require_GET
+@require_safe
 @project_page(May.READ_TRANSCRIPTS)
 def round_text(request: HttpRequest, reader: Reader, pk: int, number: int) -> HttpResponse:
     """One whole text: a reply, a call's arguments or result, a message; in slices when it is
@@ -112,7 +112,7 @@ def round_text(request: HttpRequest, reader: Reader, pk: int, number: int) -> Ht
     return render(request, template, context)
 
 
-@require_GET
+@require_safe
 @project_page(May.READ_TRANSCRIPTS)
 def round_calls(request: HttpRequest, reader: Reader, pk: int, number: int) -> HttpResponse:
     """All calls of a round that has more than its card shows."""

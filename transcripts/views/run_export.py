@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from transcripts.access import May, Reader, run_for
 from transcripts.choices import AccessAction
@@ -14,7 +14,7 @@ from transcripts.pages import note_access, project_page
 from transcripts.selectors.record import run_record
 
 
-@require_GET
+@require_safe
 @project_page(May.ENGINEER)
 def run_export(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """The masked run in a format that is known by name; `native` by default."""

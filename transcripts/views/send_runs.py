@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from transcripts.access import May, Reader
 from transcripts.pages import project_page
 
 
-@require_GET
+@require_safe
 @project_page(May.SEE_RUNS)
 def send_runs(request: HttpRequest, reader: Reader) -> HttpResponse:
     """Copyable ways to send runs, with this server's own address filled in."""
