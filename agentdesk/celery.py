@@ -52,14 +52,14 @@ def log_as_django_does(**_: Any) -> None:
 
 
 @worker_init.connect
-def load_rules_and_prices(**_: Any) -> None:
-    """Before the pool forks: children share them, and the first task need not wait."""
-    from genai_prices.data_snapshot import get_snapshot
+def load_rules(**_: Any) -> None:
+    """Before the pool forks: children share them, and the first task need not wait.
 
+    Prices (65 MB in all processes together) are left to the first task that needs one.
+    """
     from transcripts.masking.engine import load
 
     load()
-    get_snapshot()
     # What is there now is there for good: a collection in a child would copy all of its pages.
     gc.collect()
     gc.freeze()
