@@ -90,6 +90,7 @@ def test_signing_in_leads_to_the_first_project(client: Client, project: Project)
     )
 
     assert "do not match" in wrong.content.decode()
+    assert "./desk manage changepassword EMAIL" in wrong.content.decode()
     assert right.request["PATH_INFO"] == "/p/helpdesk/runs/"
 
 
