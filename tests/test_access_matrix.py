@@ -71,7 +71,7 @@ API = "api/v1/"
 API_RUN = f"{API}runs/<path:run_id>"
 SEE, TEXT, ENGINEER, ADMIN = May.SEE_RUNS, May.READ_TRANSCRIPTS, May.ENGINEER, May.ADMINISTER
 A_ROUND = {"round": 1, "stop": "finished", "reply": "Done."}
-SPANS = {"resourceSpans": []}
+SPANS: dict[str, list[Any]] = {"resourceSpans": []}
 
 PAGES: dict[str, list[Needs]] = {
     f"{P}runs/": [Needs(SEE)],
