@@ -50,6 +50,16 @@ REFUSED = {
     "a string for a round's number": (a_body(rounds_with(round="two")), 422, "$.rounds[1].round"),
     "a list for a reply": (a_body(rounds_with(reply=[1])), 422, "$.rounds[1].reply"),
     "a negative token count": (a_body(rounds_with(tokens_in=-1)), 422, "$.rounds[1].tokens_in"),
+    "a time before the year 1": (
+        a_body(rounds_with(started_at="0001-01-01T00:00:00+14:00")),
+        422,
+        "$.rounds[1].started_at",
+    ),
+    "an end after the year 9999": (
+        a_body(native_rounds(), ended_at="9999-12-31T23:00:00-02:00"),
+        422,
+        "$.ended_at",
+    ),
     "round 0": (a_body(rounds_with(round=0)), 422, "$.rounds[1].round"),
     "a round beyond all columns": (a_body(rounds_with(round=2**63)), 422, "$.rounds[1].round"),
     "10,000 nested brackets": (b"[" * 10_000 + b"]" * 10_000, 422, "$[0]"),

@@ -80,6 +80,8 @@ def field_error(error: msgspec.ValidationError, path: str = "$") -> FieldError:
     match = _AT.match(str(error))
     assert match is not None
     field = path + (match["field"] or "$").removeprefix("$")
+    if isinstance(cause := error.__cause__, FieldError):
+        return FieldError(f"{field}.{cause.field}", cause.error)
     return FieldError(field, match["error"][:1].lower() + match["error"][1:])
 
 

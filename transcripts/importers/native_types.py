@@ -7,13 +7,13 @@ checks.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from transcripts.importers.fields import MAX_COUNT
+from transcripts.importers.fields import MAX_COUNT, FieldError
 
 FORMAT = "agentdesk.run/1"
 
@@ -22,6 +22,20 @@ Number = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 # Up to 31 years; infinity is no duration.
 Milliseconds = Annotated[float, Meta(ge=0, le=1e12)]
 Name = Annotated[str, Meta(min_length=1, max_length=500)]
+
+
+class _Timed(Struct, frozen=True):
+    """Has moments that are kept in UTC, where the first and the last day do not hold every zone."""
+
+    def __post_init__(self) -> None:
+        for field in ("started_at", "ended_at"):
+            moment: datetime | None = getattr(self, field, None)
+            if moment is None or moment.tzinfo is None or moment.tzinfo is UTC:
+                continue
+            try:
+                moment.astimezone(UTC)
+            except OverflowError:
+                raise FieldError(field, "outside the years 1 to 9999 in UTC") from None
 
 
 class NativeOpaque(Struct, frozen=True):
@@ -90,7 +104,7 @@ class NativeOrphan(Struct, frozen=True):
     call_id: str = ""
 
 
-class NativeRound(Struct, frozen=True):
+class NativeRound(_Timed, frozen=True):
     """One model request, its reply, and the results of its tools.
 
     `stop` is the label, plain or as the service sent it; `stop_raw` is the service's where `stop`
@@ -145,7 +159,7 @@ class NativeReceived(Struct, frozen=True):
     late: Count = 0
 
 
-class NativeEnd(Struct, frozen=True):
+class NativeEnd(_Timed, frozen=True):
     """How a run ended: the body of `POST /runs/{id}/end`."""
 
     ending: str | None = None

@@ -313,6 +313,16 @@ def test_unknown_fields_are_kept():
         pytest.param({"rounds": [a_round(cost=1e13)]}, "$.rounds[0].cost: expected an", id="10^13"),
         pytest.param({"rounds": [a_round(duration_ms=-1)]}, "$.rounds[0].duration_ms", id="-1 ms"),
         pytest.param({"rounds": [a_round(started_at="soon")]}, "$.rounds[0].started_at", id="soon"),
+        pytest.param(
+            {"rounds": [a_round(started_at="0001-01-01T00:00:00+14:00")]},
+            "$.rounds[0].started_at: outside the years 1 to 9999 in UTC",
+            id="a year before 1",
+        ),
+        pytest.param(
+            {"rounds": [], "ended_at": "9999-12-31T23:00:00-02:00"},
+            "$.ended_at: outside the years 1 to 9999 in UTC",
+            id="a year after 9999",
+        ),
         pytest.param({"rounds": [3]}, "$.rounds[0]: expected `object`, got `int`", id="no round"),
         pytest.param({"ending": "bored", "rounds": []}, '$.ending: "bored" is not one', id="end"),
         pytest.param(
