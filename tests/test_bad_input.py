@@ -283,6 +283,14 @@ def test_other_mistakes_are_problems(
     assert answer.json()["detail"]
 
 
+def test_an_unknown_format_is_told_the_known_ones_in_order(sender: Client) -> None:
+    answer = sender.post("/api/v1/import?format=zzz", b"{}", content_type=JSON).json()
+
+    named = answer["detail"].removeprefix("format is auto, ").removesuffix(".").split(", ")
+    assert "native" in named
+    assert named == sorted(named)
+
+
 def test_another_content_type_is_415(sender: Client) -> None:
     answer = sender.post("/api/v1/runs", b"<run/>", content_type="text/xml")
 

@@ -168,7 +168,7 @@ def _end(content: bytes, run_id: str) -> bytes:
 
 def check_format(name: str) -> str:
     """An importer's name or `auto`; 422 for any other."""
-    known = [importer.name for importer in all_importers()]
+    known = sorted(importer.name for importer in all_importers())
     if name != "auto" and name not in known:
         raise ProblemError(422, f"format is auto, {', '.join(known)}.", at="format")
     return name
