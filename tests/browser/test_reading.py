@@ -213,6 +213,11 @@ def addresses(run: Run) -> list[tuple[str, list[object], str]]:
         ("transcripts:key_list", [slug], ""),
         ("transcripts:delivery_list", [slug], ""),
         ("transcripts:access_list", [slug], ""),
+        ("analysis:limits", [slug], ""),
+        ("analysis:detector_list", [slug], ""),
+        ("analysis:detector_detail", [slug, "empty_result"], ""),
+        ("analysis:stop_reasons", [slug], ""),
+        ("change_password", [], ""),
     ]
 
 
