@@ -7,6 +7,7 @@ import importlib.machinery
 import importlib.util
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,7 @@ class Steps:
 
     def __init__(self, desk: ModuleType, folder: Path) -> None:
         self.venv = desk.Venv(folder / "venv")
+        self.packages = folder / "venv" / "lib" / "python3.11" / "site-packages"
         self.commands: list[list[str]] = []
         self.venv._run = self.run
         self.venv.pip_config = lambda: ""
@@ -41,6 +43,9 @@ class Steps:
         if "venv" in command:
             self.venv.python.parent.mkdir(parents=True)
             self.venv.python.symlink_to(sys.executable)
+        if "sync" in command:
+            for name in ("django", "django-5.2.dist-info", "celery"):
+                (self.packages / name).mkdir(parents=True, exist_ok=True)
 
     def words(self) -> str:
         return "\n".join(" ".join(command) for command in self.commands)
@@ -124,6 +129,58 @@ def test_an_environment_whose_python_went_away_is_made_again(steps: Steps) -> No
     steps.venv.prepare("requirements.lock")
 
     assert "-m venv" in steps.words()
+
+
+def test_an_environment_that_lost_a_package_is_made_again(
+    steps: Steps, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its metadata stays, by which uv would leave it as it is."""
+    monkeypatch.setattr(steps.venv, "_works", steps.venv.python.exists)
+    steps.venv.prepare("requirements.lock")
+    steps.commands.clear()
+    shutil.rmtree(steps.packages / "django")
+
+    steps.venv.prepare("requirements.lock")
+
+    assert "-m venv" in steps.words()
+    assert "django is missing from" in capsys.readouterr().err
+    assert (steps.packages / "django").is_dir()
+    steps.commands.clear()
+    steps.venv.prepare("requirements.lock")
+    assert steps.commands == []
+
+
+def test_what_was_added_to_an_environment_stays(steps: Steps) -> None:
+    steps.venv.prepare("requirements.lock")
+    steps.commands.clear()
+    (steps.packages / "ipython").mkdir()
+
+    steps.venv.prepare("requirements.lock")
+
+    assert steps.commands == []
+
+
+def test_removing_a_broken_environment_is_taken_up_again(
+    steps: Steps, desk: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped in between, it must not count as whole."""
+    monkeypatch.setattr(steps.venv, "_works", steps.venv.python.exists)
+    steps.venv.prepare("requirements.lock")
+    shutil.rmtree(steps.packages / "celery")
+    with monkeypatch.context() as within:
+
+        def stop(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        within.setattr(desk.shutil, "rmtree", stop)
+        with pytest.raises(KeyboardInterrupt):
+            steps.venv.prepare("requirements.lock")
+    steps.commands.clear()
+
+    steps.venv.prepare("requirements.lock")
+
+    assert "-m venv" in steps.words()
+    assert (steps.packages / "celery").is_dir()
 
 
 def test_an_install_that_fails_leaves_no_stamp(steps: Steps, desk: ModuleType) -> None:
