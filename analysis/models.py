@@ -110,6 +110,11 @@ class Finding(models.Model):
     def __str__(self) -> str:
         return f"{self.detector} at round {self.round} of run {self.run_id}"
 
+    @property
+    def handed_over(self) -> bool:
+        """Whether `recovered_at` is only where the task was handed over."""
+        return bool(self.values.get("handed_over"))
+
 
 class LimitSet(models.Model):
     """Limits that people set for a project, for one of its agents, for a tool, or for both.

@@ -8,12 +8,24 @@ just ends, or ends with a claim, has not recovered.
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from functools import cached_property
 
 from analysis.detectors.base import Detector, Draft
 from analysis.detectors.reading import CallReading, Reading
 from analysis.detectors.reading.failure_words import TELLS
+from transcripts.endings import hands_off
 from transcripts.record import Ending
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """The number of the round that made up for a finding; `handed_over`: by giving the task away,
+    which mends nothing.
+    """
+
+    round: int
+    handed_over: bool = False
 
 
 class Recovery:
@@ -22,19 +34,22 @@ class Recovery:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
 
-    def of(self, detector: Detector, draft: Draft) -> int | None:
-        """The number of the round that made up for the draft, or None."""
+    def of(self, detector: Detector, draft: Draft) -> Recovered | None:
+        """What made up for the draft, or None."""
         if draft.made_up_at is not None:
-            return draft.made_up_at
+            return Recovered(draft.made_up_at)
         if not detector.recovers:
             return None
         last = draft.to_round or draft.at.round
-        candidates = [
+        made_up = [
             round_
-            for round_ in (self._later_success(draft, last), self._told(last), self._hand_off(last))
+            for round_ in (self._later_success(draft, last), self._told(last))
             if round_ is not None
         ]
-        return min(candidates, default=None)
+        handed_over = self._hand_off(last)
+        if handed_over is not None and all(handed_over < round_ for round_ in made_up):
+            return Recovered(handed_over, handed_over=True)
+        return Recovered(min(made_up)) if made_up else None
 
     def _later_success(self, draft: Draft, last: int) -> int | None:
         about = self._reading.call_at(draft.at.round, draft.at.call)
@@ -67,12 +82,20 @@ class Recovery:
     def _hand_off(self, last: int) -> int | None:
         if self._reading.run.ending != Ending.HANDED_OFF:
             return None
+        if self._hand_off_round is not None and self._hand_off_round >= last:
+            return self._hand_off_round
         return self._reading.last_round if self._reading.last_round >= last else None
 
     def _after(self, number: int) -> int | None:
         numbers = self._numbers
         at = bisect_right(numbers, number)
         return numbers[at] if at < len(numbers) else None
+
+    @cached_property
+    def _hand_off_round(self) -> int | None:
+        """Where the last call that hands the task over was made."""
+        calls = reversed(self._reading.calls)
+        return next((call.round for call in calls if hands_off(call.name)), None)
 
     @cached_property
     def _numbers(self) -> list[int]:

@@ -63,7 +63,8 @@ def _third_call(analysis: Analysis) -> str:
 
 def _finding(finding: Finding) -> list[str]:
     place = span(finding.round, finding.to_round or finding.round)
-    made_up = f", made up for in round {finding.recovered_at}" if finding.recovered_at else ""
+    how = "handed over" if finding.handed_over else "made up for"
+    made_up = f", {how} in round {finding.recovered_at}" if finding.recovered_at else ""
     head = f"{finding.severity.value}: {finding.title.lower()}, {place}{made_up}"
     return [
         head,

@@ -13,7 +13,7 @@ from analysis.detectors.base import Detector, Draft, Finding
 from analysis.detectors.limits import DEFAULT, Limits
 from analysis.detectors.reading import Reading
 from analysis.folding import told_once
-from analysis.recovery import Recovery
+from analysis.recovery import Recovered, Recovery
 from analysis.strip import strip_of
 from analysis.verdict import VerdictResult, verdict_of
 from analysis.wasted import Wasted, wasted_by, wasted_of
@@ -119,7 +119,10 @@ def _run(detector: Detector, reading: Reading, recovery: Recovery) -> Iterator[F
         yield _finding(detector, draft, recovery.of(detector, draft))
 
 
-def _finding(detector: Detector, draft: Draft, recovered_at: int | None) -> Finding:
+def _finding(detector: Detector, draft: Draft, recovered: Recovered | None) -> Finding:
+    values = draft.values
+    if recovered is not None and recovered.handed_over:
+        values = {**values, "handed_over": True}
     return Finding(
         detector=detector.name,
         version=detector.version,
@@ -134,7 +137,7 @@ def _finding(detector: Detector, draft: Draft, recovered_at: int | None) -> Find
         cause=draft.cause or detector.cause,
         fix=draft.fix or detector.fix,
         evidence=draft.evidence,
-        values=draft.values,
-        recovered_at=recovered_at,
+        values=values,
+        recovered_at=recovered.round if recovered else None,
         brief=draft.brief or detector.title.lower(),
     )

@@ -27,7 +27,7 @@ class FirstOdd:
 
     `why` is the kind in a word or two ("empty result"), `brief` a clause ("reset_vpn_profile
     returned nothing"). `recovered_at` is the round that made up for it, where every odd finding
-    was recovered.
+    was recovered; `handed_over`: it only handed the task over.
     """
 
     round: int
@@ -37,6 +37,7 @@ class FirstOdd:
     why: str
     brief: str
     recovered_at: int | None
+    handed_over: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ def first_odd_of(findings: Sequence[Finding]) -> FirstOdd | None:
         why=(detector.title if detector else finding.title).lower(),
         brief=finding.brief,
         recovered_at=finding.recovered_at,
+        handed_over=finding.handed_over,
     )
 
 
@@ -237,7 +239,8 @@ def _stops(reading: Reading) -> str:
 def _first_odd_part(kind: VerdictKind, first_odd: FirstOdd | None) -> list[Part]:
     if first_odd is None:
         return []
-    after = f"; made up for in round {first_odd.recovered_at}" if first_odd.recovered_at else ""
+    how = "handed over" if first_odd.handed_over else "made up for"
+    after = f"; {how} in round {first_odd.recovered_at}" if first_odd.recovered_at else ""
     return [
         Part(" "),
         Part(f"First odd round: {first_odd.round}", first_odd.round),

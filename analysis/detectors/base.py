@@ -80,7 +80,9 @@ class Detector:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A draft with its detector, and the round in which the run recovered from it, or None."""
+    """A draft with its detector, and the round in which the run recovered from it, or None.
+    `values` has "handed_over" where it recovered only by handing the task over.
+    """
 
     detector: str
     version: int
@@ -98,6 +100,10 @@ class Finding:
     values: Mapping[str, Any]
     recovered_at: int | None = None
     brief: str = ""
+
+    @property
+    def handed_over(self) -> bool:
+        return bool(self.values.get("handed_over"))
 
 
 def detector(

@@ -65,6 +65,26 @@ def test_shows_verdict_facts_and_the_odd_round(lead: Client, project: Project) -
     assert "a lead, not proof" in text
 
 
+@pytest.mark.parametrize(
+    ("made_up", "head", "round_"),
+    [
+        pytest.param("transfer_to_human_agents", ", handed over: ", "Handed over", id="a hand-off"),
+        pytest.param("reset_profile", ", recovered: ", "Recovered", id="a success"),
+    ],
+)
+def test_a_hand_off_is_not_shown_as_recovery(
+    lead: Client, project: Project, made_up: str, head: str, round_: str
+) -> None:
+    failed = call("reset_profile", {"id": 7}, "Error: locked")
+    run = a_shown_run(a_run([failed], [call(made_up, {"id": 7}, "at 10:02")]), project)
+
+    text = text_of(lead, run)
+
+    assert f"First odd round{head}" in text
+    assert f"{round_} in round 2." in text
+    assert re.search(f"{round_} in round <a [^>]*>2</a>", text)
+
+
 def test_folds_what_only_repeats_and_shows_what_stands_out(lead: Client, project: Project) -> None:
     run = the_vpn_run(project)
 

@@ -7,12 +7,13 @@ import pytest
 from analysis.detectors.limits import Limits
 from analysis.suite import analyse
 from tests.builders import a_round, a_run, call, stopped
-from transcripts.record import Ending, RunRecord, Stop
+from transcripts.record import Call, Ending, RunRecord, Stop
 
 STEP = call("get_employee", {"id": 7}, "7, accountant")
 FAILED = call("reset_profile", {"id": 7}, "Error: locked")
 WORKED = call("reset_profile", {"id": 7}, "profile 7 reset at 10:02")
 SAME = [[STEP], [STEP], [STEP]]
+HAND_OFF = [call("transfer_to_human_agents", {}, "ok")]
 
 
 def ending(run: RunRecord, how: Ending, reason: str = "") -> RunRecord:
@@ -198,6 +199,25 @@ def test_a_recovered_first_odd_round_says_so() -> None:
         "First odd round: 1, reset_profile failed without saying so; made up for in round 2."
         in (verdict.sentence)
     )
+
+
+@pytest.mark.parametrize(
+    ("rounds", "round_"),
+    [
+        pytest.param([[STEP], HAND_OFF], 3, id="by the last call"),
+        pytest.param([HAND_OFF, "A colleague takes over."], 2, id="before the last reply"),
+    ],
+)
+def test_a_hand_off_makes_up_for_nothing(rounds: list[list[Call] | str], round_: int) -> None:
+    verdict = analyse(a_run([FAILED], *rounds)).verdict
+
+    assert verdict.sentence.endswith(f"failed without saying so; handed over in round {round_}.")
+
+
+def test_what_worked_before_the_hand_off_made_up_for_it() -> None:
+    verdict = analyse(a_run([FAILED], [WORKED], HAND_OFF)).verdict
+
+    assert verdict.sentence.endswith("; made up for in round 2.")
 
 
 def test_leads_alone_flag_nothing() -> None:
