@@ -6,6 +6,7 @@ import base64
 import importlib.machinery
 import importlib.util
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -294,6 +295,21 @@ def test_alone_it_lists_every_command(desk: ModuleType, capsys: pytest.CaptureFi
     printed = capsys.readouterr().out
     for name in (*desk.COMMANDS, *desk.OWN):
         assert f"./desk {name}" in printed
+
+
+@pytest.mark.parametrize("name", ["up", "check", "mask", "backup", "restore"])
+def test_the_list_names_every_option(desk: ModuleType, tmp_path: Path, name: str) -> None:
+    command = desk.command_line(desk.Venv(tmp_path), name, ["--help"])
+    answer = subprocess.run(
+        [sys.executable, *command[1:]],
+        env=desk.own_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    options = set(re.findall(r"(?<![\w-])--[a-z]+", answer.stdout)) - {"--help"}
+    assert set(re.findall(r"--[a-z]+", desk.COMMANDS[name][2])) == options
 
 
 def test_every_command_leads_somewhere(desk: ModuleType) -> None:
