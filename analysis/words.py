@@ -13,6 +13,8 @@ from analysis.strip import REPETITIONS
 # Detectors put what they cite from a transcript between these marks; an unclosed one hides the
 # rest.
 QUOTED = re.compile(r"“[^”]*(?:”|$)")
+# What a colon joins to a sentence that is whole without it.
+AFTER_COLON = re.compile(r": “…”(?=[.;,]|$)")
 
 VERDICTS: dict[str, tuple[str, str]] = {
     VerdictKind.STILL_GOING: ("Still going", "live"),
@@ -62,4 +64,4 @@ def detector_title(name: str) -> str:
 
 def without_quotes(text: str) -> str:
     """A sentence of the analysis for who may not read transcripts: what it quotes is left out."""
-    return QUOTED.sub("“…”", text)
+    return AFTER_COLON.sub("", QUOTED.sub("“…”", text))

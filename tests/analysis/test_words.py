@@ -13,6 +13,7 @@ from analysis.detectors.reading.words import (
     span,
     times,
 )
+from analysis.words import without_quotes
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,28 @@ def test_an_excerpt_is_one_line_and_says_that_it_was_cut() -> None:
     assert excerpt("a\n  b") == "a b"
     assert excerpt("abcdef", 4) == "abc…"
     assert excerpt("x" + " " * 10_000).endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        pytest.param(
+            "Stopped from outside after 52 rounds: “cancelled: by Anna”. First odd round: 3, x.",
+            "Stopped from outside after 52 rounds. First odd round: 3, x.",
+            id="after a colon",
+        ),
+        pytest.param(
+            "The same reply comes again (round 3): “Hm.”; 1 other reply comes too.",
+            "The same reply comes again (round 3); 1 other reply comes too.",
+            id="before a semicolon",
+        ),
+        pytest.param("It stops with: “no right", "It stops with", id="unclosed"),
+        pytest.param("look answered “no” and goes on.", "look answered “…” and goes on.", id="in"),
+        pytest.param("It is: “a” or “b”.", "It is: “…” or “…”.", id="needed by its sentence"),
+    ],
+)
+def test_what_may_not_be_read_is_left_out(said: str, told: str) -> None:
+    assert without_quotes(said) == told
 
 
 def test_what_is_quoted_cannot_close_its_quotation() -> None:
