@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -168,11 +170,97 @@ def test_no_migration_is_missing() -> None:
     call_command("makemigrations", "--check", "--dry-run", verbosity=0)
 
 
-def tracked_files() -> list[Path]:
-    listed = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
-    return [ROOT / line for line in listed.splitlines() if (ROOT / line).is_file()]
+def committed_modules() -> dict[str, str]:
+    """Source by path of every Python file as it stands in the last commit."""
+    tar = subprocess.run(["git", "archive", "HEAD", "."], cwd=ROOT, capture_output=True, check=True)
+    sources = {}
+    with tarfile.open(fileobj=io.BytesIO(tar.stdout)) as archive:
+        for member in archive:
+            if member.isfile() and member.name.endswith(".py"):
+                file = archive.extractfile(member)
+                assert file
+                sources[member.name] = file.read().decode()
+    return sources
+
+
+def module_name(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def names_made_in(tree: ast.AST) -> set[str]:
+    """Names that a module has once it is imported; not those within its functions and classes."""
+    names: set[str] = set()
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        else:
+            names |= names_made_in(node)
+    return names
+
+
+def wanted_by(path: str, tree: ast.AST, made: dict[str, set[str]]) -> Iterator[tuple[int, str]]:
+    """Line and full name of every module that a file imports, or of a name that none has made."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = Path(path).parts[: -node.level] if node.level else ()
+            source = ".".join([*start, *filter(None, [node.module])])
+            has = made.get(source, set())
+            names = [alias.name for alias in node.names if alias.name not in {"*", *has}]
+            yield node.lineno, source
+            # With one of these a module may have any name.
+            if not has & {"*", "__getattr__"}:
+                yield from ((node.lineno, f"{source}.{name}") for name in names)
+
+
+def missing_imports(sources: dict[str, str]) -> list[str]:
+    """Imports of our own packages, wherever in a file, that `sources` do not hold."""
+    trees = {path: ast.parse(source) for path, source in sources.items()}
+    made = {module_name(path): names_made_in(tree) for path, tree in trees.items()}
+    # A folder without __init__.py can be imported from as well.
+    there = {module_name(str(above)) for path in sources for above in Path(path).parents} | set(
+        made
+    )
+    ours = {name.split(".")[0] for name in made}
+    return [
+        f"{path}:{line}: {name}"
+        for path, tree in trees.items()
+        for line, name in wanted_by(path, tree, made)
+        if name.split(".")[0] in ours and name not in there
+    ]
+
+
+def test_a_commit_imports_nothing_that_is_not_in_it() -> None:
+    """A clone has to start: what lies here uncommitted is not there."""
+    assert missing_imports(committed_modules()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "missing"),
+    [
+        pytest.param("import transcripts.gone", "transcripts.gone", id="module"),
+        pytest.param("from transcripts.gone import *", "transcripts.gone", id="from module"),
+        pytest.param("from transcripts import gone", "transcripts.gone", id="of package"),
+        pytest.param("from . import gone", "transcripts.gone", id="relative"),
+        pytest.param("from .here import gone", "transcripts.here.gone", id="name"),
+        pytest.param("def f():\n from transcripts import gone", "transcripts.gone", id="late"),
+        pytest.param("import transcripts.here, django.gone", "", id="ours and another's"),
+        pytest.param("from transcripts import here, VERSION", "", id="there"),
+        pytest.param("from transcripts.here import a, b, C, d", "", id="all kinds of names"),
+    ],
+)
+def test_a_missing_import_is_found(line: str, missing: str) -> None:
+    here = "import os as b\nif b:\n    a: int = 1\nclass C: ...\nfor d in (): ..."
+    sources = {"transcripts/__init__.py": "VERSION = 1", "transcripts/here.py": here}
+
+    found = missing_imports({**sources, "transcripts/new.py": line})
+
+    assert [entry.split(": ")[1] for entry in found] == ([missing] if missing else [])
 
 
 def test_lock_files_hold_no_addresses() -> None:
