@@ -30,10 +30,10 @@ def text_report(run: RunRecord, analysis: Analysis, name: str = "") -> str:
         lines += [f"{count(more, 'more finding')}, all of them with --json", ""]
     for detector, error in analysis.errors.items():
         lines += [f"detector {detector} failed with {error}: it says nothing of this run", ""]
-    return "\n".join(map(_printable, lines)) + "\n"
+    return "\n".join(map(printable, lines)) + "\n"
 
 
-def _printable(line: str) -> str:
+def printable(line: str) -> str:
     """Transcripts may hold control characters that would speak to the terminal."""
     if line.isprintable():
         return line

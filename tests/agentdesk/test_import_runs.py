@@ -47,8 +47,35 @@ def test_files_are_stored_and_told(project: Project, tmp_path: Path) -> None:
     status, told = run_import(*files)
 
     assert status == 0
-    assert told.count("2 runs; rounds: 6 new, 0 known, 0 replaced") == 2
+    for n in range(2):
+        assert f"2 runs, a{n}, b{n}; rounds: 6 new, 0 known, 0 replaced" in told
     assert Run.objects.filter(project=project).count() == 4
+
+
+def test_of_many_runs_the_first_are_named(project: Project, tmp_path: Path) -> None:
+    _, told = run_import(a_file(tmp_path, "many.jsonl", *(a_line(f"r{n}") for n in range(7))))
+
+    assert "7 runs, r0, r1, r2, r3, r4, …; rounds: 21 new" in told
+
+
+def test_a_run_without_an_id_can_be_exported_by_the_one_told(
+    project: Project, tmp_path: Path
+) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder, reply in ((one, "Hm."), (other, "Ah.")):
+        folder.mkdir()
+        line = json.dumps({"round": 1, "reply": reply, "stop": "end_turn"})
+        _, told = run_import(a_file(folder, "log.jsonl", line))
+        name = told.split(", ")[1].partition(";")[0]
+        assert Run.objects.get(run_id=name).round_count == 1
+
+    assert Run.objects.count() == 2, "files of one name are not one run"
+
+
+def test_an_id_does_not_speak_to_the_terminal(project: Project, tmp_path: Path) -> None:
+    _, told = run_import(a_file(tmp_path, "hostile.jsonl", a_line("a\x1b[2Jb")))
+
+    assert "1 run, a\\u001b[2Jb; rounds" in told
 
 
 def test_a_broken_line_is_told_with_its_place(project: Project, tmp_path: Path) -> None:

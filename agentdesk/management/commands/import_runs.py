@@ -13,6 +13,7 @@ from uuid import UUID
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from agentdesk.pipeline import delivery_process
+from analysis.report import printable
 from transcripts.choices import DeliveryKind, DeliveryState
 from transcripts.importers import all_importers
 from transcripts.models import Delivery, Project
@@ -21,6 +22,7 @@ from transcripts.services.deliveries import delivery_accept
 
 STORED, SET_ASIDE, UNREADABLE = 0, 1, 2
 PROBLEMS_SHOWN = 5
+RUNS_NAMED = 5
 
 
 class Command(BaseCommand):
@@ -68,10 +70,8 @@ class Command(BaseCommand):
     def _report(self, file: Path, delivery: Delivery) -> int:
         outcome = delivery.outcome
         if outcome.get("runs_stored"):
-            stored = [told["run_id"] for told in outcome["runs"]]
-            name = f", {stored[0]}" if outcome["runs_stored"] == len(stored) == 1 else ""
             self._tell(
-                f"{file}: {_count(outcome['runs_stored'], 'run')}{name}; rounds: "
+                f"{file}: {_count(outcome['runs_stored'], 'run')}, {_names(outcome)}; rounds: "
                 f"{outcome['rounds_new']} new, {outcome['rounds_folded']} known, "
                 f"{outcome['rounds_replaced']} replaced"
             )
@@ -96,7 +96,14 @@ class Command(BaseCommand):
     def _tell(self, line: str) -> None:
         if sys.stderr.isatty():
             self.stderr.write("\r" + " " * 79 + "\r", ending="")
-        self.stdout.write(line)
+        self.stdout.write(printable(line))
+
+
+def _names(outcome: dict[str, Any]) -> str:
+    """The first ids; one run may have come in several parts."""
+    names = list(dict.fromkeys(told["run_id"] for told in outcome["runs"]))
+    left = len(names) > RUNS_NAMED or len(outcome["runs"]) < outcome["runs_stored"]
+    return ", ".join(names[:RUNS_NAMED]) + (", …" if left else "")
 
 
 def _count(number: int, thing: str) -> str:
