@@ -73,7 +73,8 @@ class Message:
     `call_id` empty: they are kept in the round. Word for word means equal to `reply_message` or
     `result_message` in all but role and name. Where that round is not in the record, an importer
     leaves the message whole, in the same normal form (an assistant's calls as `tool_call_part`, a
-    tool's answer with its `call_id`), and storage, which knows the earlier rounds, finds the repeat.
+    tool's answer with its `call_id`), and storage, which knows the earlier rounds, finds the
+    repeat.
     """
 
     key: str
