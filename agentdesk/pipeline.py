@@ -37,7 +37,7 @@ from transcripts.services.deliveries import (
     delivery_quarantine,
     delivery_store,
 )
-from transcripts.services.runs import RunRefusedError, StoreOutcome, run_store
+from transcripts.services.runs import RunRefusedError, StoreOutcome, run_store, wait_for_turn
 
 logger = logging.getLogger(__name__)
 
@@ -168,6 +168,7 @@ def _store_each(delivery: Delivery, outcome: Outcome) -> None:
         elif is_alone:
             _store(delivery.project, read, live, outcome)
         else:
+            wait_for_turn(project=delivery.project)
             _store_or_tell(delivery.project, read, live, outcome)
 
 

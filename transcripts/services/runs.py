@@ -34,6 +34,8 @@ from transcripts.services.totals import completeness_of, count_rounds, sum_again
 
 # Postgres's integer; a round beyond it cannot be kept.
 LAST_NUMBER = 2**31 - 1
+# The locks with two numbers are apart from those of runs, which have one.
+MANY_RUNS = 1
 # What masking makes of nothing new.
 NOTHING = MaskedRun(RunRecord(run_id=""), MaskReceipt("", {}))
 
@@ -174,6 +176,13 @@ def run_locked(*, pk: int) -> Run | None:
     it is gone.
     """
     return Run.objects.select_for_update(no_key=True).filter(pk=pk).first()
+
+
+def wait_for_turn(*, project: Project) -> None:
+    """Let no other delivery of several runs in until the transaction ends: each locks its runs in
+    its own order, so that two of them would wait for each other.
+    """
+    rows.execute("SELECT pg_advisory_xact_lock(%s, %s)", (MANY_RUNS, project.pk % 2**31))
 
 
 def run_delete(*, run: Run) -> None:
