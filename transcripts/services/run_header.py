@@ -91,11 +91,11 @@ def _labels(
 
 def _tools(kept: list[dict[str, str]], said: tuple[Tool, ...]) -> list[dict[str, str]]:
     """Tools as one delivery listed them; those of several deliveries by name."""
-    come = {
-        tool.name: {"name": tool.name, "description": tool.description, "schema": tool.schema}
-        for tool in said
-    }
+    listed = [
+        {"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in said
+    ]
+    come = {tool["name"]: tool for tool in listed}
     if not come or {tool["name"] for tool in kept} <= come.keys():
-        return list(come.values()) or kept
+        return listed or kept
     merged = {**{tool["name"]: tool for tool in kept}, **come}
     return [merged[name] for name in sorted(merged)]
