@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from analysis.cases.harness import Job, Options, Replay, run_all
@@ -234,6 +235,8 @@ def test_stopping_early_kills_what_still_runs() -> None:
             return
         spins(replay)
 
+    # The process that runs the tests has other children too.
+    others = {child.pid for child in psutil.Process().children()}
     jobs = [Job(CASE, n, Options(seed=n, seconds=30)) for n in (1, 2)]
     runs = run_all(jobs, agent, 2)
     started = time.monotonic()
@@ -241,8 +244,7 @@ def test_stopping_early_kills_what_still_runs() -> None:
     runs.close()  # type: ignore[attr-defined]
 
     assert time.monotonic() - started < 5
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert {child.pid for child in psutil.Process().children()} <= others
 
 
 def test_strange_characters_come_through() -> None:

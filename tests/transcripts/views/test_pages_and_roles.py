@@ -51,6 +51,7 @@ CHANGES = {
     "transcripts:delivery_discard": ADMIN,
 }
 ELSEWHERE = {
+    "analysis:finding_near": OBSERVER,
     "transcripts:delivery_detail": OBSERVER,
     "analysis:job_detail": ENGINEER,
     "analysis:runs_read_again": ENGINEER,
