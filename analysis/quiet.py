@@ -21,17 +21,27 @@ def quiet_runs_close(*, limit: int = 200) -> int:
     """End the live runs that were quiet for longer than their limit, the longest first, and let the
     detectors read them again. Returns how many. Safe to run twice.
     """
+    now = timezone.now()
     shortest = min([settings.AGENTDESK_RUN_IDLE_SECONDS, *_limits_set()])
-    before = timezone.now() - timedelta(seconds=shortest)
-    open_runs = Run.objects.filter(ending=Ending.OPEN, updated_at__lt=before)
+    open_runs = Run.objects.filter(
+        ending=Ending.OPEN, updated_at__lt=now - timedelta(seconds=shortest)
+    )
     books: dict[int, LimitBook] = {}
     closed = 0
-    for pk, project_id, agent in open_runs.order_by("updated_at", "pk").values_list(
-        "pk", "project_id", "agent"
-    )[:limit]:
+    for pk, project_id, agent, updated_at in (
+        open_runs.order_by("updated_at", "pk")
+        .values_list("pk", "project_id", "agent", "updated_at")
+        .iterator()
+    ):
         if project_id not in books:
             books[project_id] = limit_book(project_id=project_id)
-        closed += _close(pk, books[project_id].idle(str(agent)))
+        quiet_for = books[project_id].idle(str(agent))
+        # Runs whose limit is longer are passed over before any lock, and do not count: they would
+        # keep those behind them waiting for as long as they are open.
+        if updated_at < now - quiet_for:
+            closed += _close(pk, quiet_for)
+        if closed == limit:
+            break
     return closed
 
 

@@ -26,7 +26,7 @@ def sent(project: Project, number: int, kind: DeliveryKind = DeliveryKind.ROUNDS
     content = json.dumps(body).encode()
     delivery, _ = delivery_accept(project=project, kind=kind, content=content, run_id="live")
     delivery_process(delivery.pk)
-    return Run.objects.get()
+    return Run.objects.get(project=project)
 
 
 def quiet_for(run: Run, **ago: int) -> None:
@@ -80,3 +80,17 @@ def test_a_project_and_an_agent_set_how_long() -> None:
     quiet_for(run, minutes=2)
 
     assert quiet_runs_close() == 1
+
+
+def test_runs_that_may_be_quiet_for_longer_keep_no_other_waiting() -> None:
+    patient, hasty = a_project(), a_project()
+    LimitSet.objects.create(project=patient, values={"idle_seconds": 86_400})
+    LimitSet.objects.create(project=hasty, values={"idle_seconds": 60})
+    for project, hours in ((patient, 5), (hasty, 1)):
+        sent(project, 1)
+        Run.objects.filter(project=project).update(
+            updated_at=timezone.now() - timedelta(hours=hours)
+        )
+
+    assert quiet_runs_close(limit=1) == 1
+    assert set(Run.objects.filter(ending="stopped").values_list("project", flat=True)) == {hasty.pk}
