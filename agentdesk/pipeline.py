@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 from uuid import UUID
 
@@ -159,17 +160,19 @@ def trace_assemble(pk: int) -> dict[int, datetime]:
 
 
 def _store_each(delivery: Delivery, outcome: Outcome) -> None:
+    """Store the delivery's runs. Where it has several, an error of one spares the others."""
+    found = runs_read(delivery=delivery, sealed=delivery_open(delivery=delivery))
+    begun = list(islice(found, 2))
+    several = len(begun) > 1
+    if several:
+        wait_for_turn(project=delivery.project)
+    store = _store_or_tell if several else _store
     live = delivery.kind == DeliveryKind.ROUNDS
-    for read, is_alone in _with_alone(
-        runs_read(delivery=delivery, sealed=delivery_open(delivery=delivery))
-    ):
+    for read in chain(begun, found):
         if isinstance(read, ImportProblem):
             outcome.problems.append(read)
-        elif is_alone:
-            _store(delivery.project, read, live, outcome)
         else:
-            wait_for_turn(project=delivery.project)
-            _store_or_tell(delivery.project, read, live, outcome)
+            store(delivery.project, read, live, outcome)
 
 
 def runs_read(*, delivery: Delivery, sealed: Sealed) -> Iterator[RunRecord | ImportProblem]:
@@ -184,23 +187,6 @@ def _of_run(read: RunRecord | ImportProblem, run_id: str) -> RunRecord | ImportP
     if isinstance(read, RunRecord) and read.run_id != run_id:
         return ImportProblem("this was sent to another run's address", run_id=read.run_id)
     return read
-
-
-def _with_alone(
-    found: Iterator[RunRecord | ImportProblem],
-) -> Iterator[tuple[RunRecord | ImportProblem, bool]]:
-    """Each with whether it is the only one, so that there is nothing else to be spared
-    its errors.
-    """
-    first = next(found, None)
-    if first is None:
-        return
-    second = next(found, None)
-    yield first, second is None
-    if second is not None:
-        yield second, False
-        for read in found:
-            yield read, False
 
 
 def _store(
