@@ -20,7 +20,7 @@ from agentdesk.pipeline import (
     delivery_masker,
     runs_read,
 )
-from analysis.services import run_analyse_or_wait
+from analysis.services.verdicts import run_analyse_or_wait
 from transcripts.choices import DeliveryKind
 from transcripts.importers import ImportProblem, UnreadableError
 from transcripts.keys import run_digest

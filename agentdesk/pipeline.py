@@ -19,7 +19,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DataError, InterfaceError, OperationalError, transaction
 
 from agentdesk.traces import spans_process, trace_process
-from analysis.services import run_analyse_or_wait
+from analysis.services.verdicts import run_analyse_or_wait
 from transcripts.choices import DeliveryKind
 from transcripts.importers import ImportProblem, UnreadableError, read_runs
 from transcripts.keys import masking_key

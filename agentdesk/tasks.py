@@ -16,9 +16,9 @@ from agentdesk.draining import deliveries_process
 from agentdesk.pipeline import delivery_process
 from agentdesk.traces import TRACE_ASSEMBLE
 from analysis.jobs import job_advance, jobs_left
-from analysis.learning import baselines_refresh
-from analysis.quiet import quiet_runs_close
-from analysis.services import stale_run_analyse, stale_runs
+from analysis.limits.learning import baselines_refresh
+from analysis.services.quiet import quiet_runs_close
+from analysis.services.verdicts import stale_run_analyse, stale_runs
 from transcripts.queueing import DELIVER, RUN_ANALYSE, drain_begins, enqueue, enqueue_drain
 from transcripts.services.deliveries import DRAINED_AT_ONCE, deliveries_claim, deliveries_left
 from transcripts.services.traces import traces_due, traces_put_away

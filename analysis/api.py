@@ -11,9 +11,9 @@ from django.http import HttpRequest
 from ninja import Query
 
 from analysis.models import Verdict
-from analysis.run_lists import UNFLAGGED, CursorError, RunFilter, cursor_check, run_page
+from analysis.pages.run_lists import UNFLAGGED, CursorError, RunFilter, cursor_check, run_page
 from analysis.schemas import FindingListOut, RunListOut, RunOut
-from analysis.selectors import finding_list
+from analysis.selectors.findings import finding_list
 from analysis.words import without_quotes
 from transcripts.api import FOUND, REFUSED, may_read, router, run_of
 from transcripts.audit import access_record

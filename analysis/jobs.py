@@ -16,8 +16,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from analysis.limits.previews import preview_step
 from analysis.models import Job, JobKind, JobState
-from analysis.previews import preview_step
 from analysis.reading_again import reading_step
 from transcripts.models import Project, User
 

@@ -9,9 +9,9 @@ from typing import Any
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q
 
-from analysis.limit_sets import LimitBook, limit_book
+from analysis.limits.sets import LimitBook, limit_book
 from analysis.models import Job, Verdict
-from analysis.services import run_analyse
+from analysis.services.verdicts import run_analyse
 from analysis.suite import suite_version
 from transcripts.models import Project
 from transcripts.services.runs import run_locked

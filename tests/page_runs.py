@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
-from analysis.services import run_analyse
+from analysis.services.verdicts import run_analyse
 from tests.builders import a_round, a_run, call
 from tests.factories import a_project
 from transcripts.endings import with_ending

@@ -9,8 +9,9 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis import run_costs, words
+from analysis import words
 from analysis.models import Finding, Verdict
+from analysis.pages import run_costs
 from analysis.words import TRIMMED
 from transcripts.choices import StopReason
 from transcripts.models import Run

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_safe
 
 from analysis.detectors import all_detectors, detector_named
 from analysis.detectors.base import PARTS, Detector
-from analysis.learning import baseline_for
-from analysis.limit_pages import main_currency
-from analysis.limit_sets import baseline_of, limit_book
-from analysis.limit_words import limits_in_words
+from analysis.limits.learning import baseline_for
+from analysis.limits.pages import main_currency
+from analysis.limits.sets import baseline_of, limit_book
+from analysis.limits.words import limits_in_words
 from analysis.models import Finding
 from analysis.words import SEVERITIES
 from transcripts.access import May, Reader

@@ -13,15 +13,17 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from agentdesk.htmx import is_swap
-from analysis import limit_pages, limit_sets, reading_again
+from analysis import reading_again
 from analysis.detectors.limits import LimitsError, limits_content
 from analysis.jobs import job_advance, job_latest, job_start
-from analysis.learning import baseline_for, baseline_list
-from analysis.limit_forms import LimitsForm, RunLimitsForm, ScopeForm, ToolLimitsForm
-from analysis.limit_sets import LimitBook, Scope, Values
+from analysis.limits import pages as limit_pages
+from analysis.limits import sets as limit_sets
+from analysis.limits.forms import LimitsForm, RunLimitsForm, ScopeForm, ToolLimitsForm
+from analysis.limits.learning import baseline_for, baseline_list
+from analysis.limits.previews import preview_wanted
+from analysis.limits.sets import LimitBook, Scope, Values
 from analysis.models import Job, JobKind
-from analysis.previews import preview_wanted
-from analysis.run_lists import filter_options
+from analysis.pages.run_lists import filter_options
 from analysis.views.jobs import job_context, job_go_on
 from transcripts.access import May, Reader
 from transcripts.models import Project

@@ -12,10 +12,10 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from agentdesk.htmx import is_swap, template_for
-from analysis import run_lists
-from analysis.run_costs import cost_fact, repeats_fact, window_fact
-from analysis.run_findings import finding_round_after, finding_round_before
-from analysis.run_pages import LISTED_FINDINGS, STEP, RunView
+from analysis.pages import run_lists
+from analysis.pages.run_costs import cost_fact, repeats_fact, window_fact
+from analysis.pages.run_findings import finding_round_after, finding_round_before
+from analysis.pages.run_pages import LISTED_FINDINGS, STEP, RunView
 from analysis.words import verdict_label
 from transcripts.access import May, Reader, run_for
 from transcripts.choices import AccessAction, Ending

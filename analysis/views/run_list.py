@@ -7,9 +7,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from agentdesk.htmx import is_swap, template_for
-from analysis import run_lists
 from analysis.detectors import all_detectors
-from analysis.strip_drawing import strip_paths
+from analysis.pages import run_lists
+from analysis.pages.strip_drawing import strip_paths
 from analysis.words import detector_title, verdict_label
 from transcripts.access import May, Reader
 from transcripts.choices import Ending

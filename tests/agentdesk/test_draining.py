@@ -13,7 +13,7 @@ from django.db import OperationalError
 from agentdesk.draining import deliveries_process
 from agentdesk.tasks import deliver
 from analysis.models import Verdict
-from analysis.services import run_analyse
+from analysis.services.verdicts import run_analyse
 from tests.factories import a_project, native_rounds
 from transcripts.choices import DeliveryKind, DeliveryState
 from transcripts.models import Delivery, Project, Round, Run, ToolCall

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentdesk.pipeline import delivery_process
 from analysis.models import Finding, Verdict
-from analysis.services import stale_run_analyse
+from analysis.services.verdicts import stale_run_analyse
 from tests.factories import a_project
 from transcripts.choices import DeliveryKind, DeliveryState
 from transcripts.models import Project, Run

@@ -14,7 +14,7 @@ from django.utils import timezone
 from agentdesk.pipeline import delivery_process
 from agentdesk.tasks import deliver, sweep
 from analysis.models import Finding, Verdict
-from analysis.services import stale_run_analyse
+from analysis.services.verdicts import stale_run_analyse
 from tests.factories import a_project, native_rounds
 from transcripts.choices import DeliveryKind, DeliveryState
 from transcripts.masking import MaskingError

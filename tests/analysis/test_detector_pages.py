@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from analysis.detectors import all_detectors
-from analysis.learning import baseline_learn
+from analysis.limits.learning import baseline_learn
 from analysis.models import LimitSet
 from tests.builders import a_run, call
 from tests.factories import a_member, a_project

@@ -13,9 +13,9 @@ from django.utils import timezone
 from agentdesk.tasks import job_run, sweep
 from analysis import jobs, reading_again
 from analysis.jobs import job_advance, job_cancel, job_start, jobs_left
-from analysis.limit_sets import Scope, limit_book
+from analysis.limits.previews import preview_wanted
+from analysis.limits.sets import Scope, limit_book
 from analysis.models import Finding, Job, JobKind, JobState, LimitSet, Verdict
-from analysis.previews import preview_wanted
 from analysis.reading_again import outdated_count, runs_to_read
 from tests.builders import a_run, call
 from tests.factories import a_project, a_user
@@ -95,9 +95,9 @@ def test_a_preview_changes_nothing(project: Project) -> None:
 def test_a_preview_of_many_runs_reads_the_latest(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analysis.previews.MOST_RUNS", 3)
-    monkeypatch.setattr("analysis.previews.RUNS_PER_STEP", 2)
-    monkeypatch.setattr("analysis.previews.NAMED", 1)
+    monkeypatch.setattr("analysis.limits.previews.MOST_RUNS", 3)
+    monkeypatch.setattr("analysis.limits.previews.RUNS_PER_STEP", 2)
+    monkeypatch.setattr("analysis.limits.previews.NAMED", 1)
     runs = [a_past_run(project, 8) for _ in range(5)]
 
     job = previewed(project, Scope(), rounds=5)
@@ -109,7 +109,7 @@ def test_a_preview_of_many_runs_reads_the_latest(
 def test_runs_that_flip_are_named_before_those_that_stay(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analysis.previews.NAMED", 1)
+    monkeypatch.setattr("analysis.limits.previews.NAMED", 1)
     flips = a_past_run(project, 8)
     stays = a_shown_run(
         a_run(*[[call("a", {"n": n}, "")] for n in range(8)], "Done.", run_id="stays"), project

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.layout import Item, Kind, Layout, Sizes
-from analysis.page_folds import Fold
+from analysis.pages.folds import Fold
+from analysis.pages.layout import Item, Kind, Layout, Sizes
 
 END = ("rounds", 100, 100)
 SMALL = Sizes(head=1, before=1, after=2, tail=1)

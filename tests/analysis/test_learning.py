@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from agentdesk.tasks import learn
-from analysis.learning import baseline_for, baseline_learn, baselines_refresh
-from analysis.limit_sets import baseline_of
+from analysis.limits.learning import baseline_for, baseline_learn, baselines_refresh
+from analysis.limits.sets import baseline_of
 from analysis.models import LearnedBaseline
 from tests.builders import a_round, a_run, call, stopped
 from tests.factories import a_project

@@ -18,8 +18,8 @@ from analysis.detectors.limits import (
     limits_content,
     limits_from,
 )
-from analysis.learning import baseline_learn
-from analysis.limit_sets import (
+from analysis.limits.learning import baseline_learn
+from analysis.limits.sets import (
     LimitBook,
     Scope,
     baseline_of,

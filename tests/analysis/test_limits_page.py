@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.jobs import job_start
-from analysis.learning import baseline_learn
-from analysis.limit_sets import Scope, limit_book
+from analysis.limits.learning import baseline_learn
+from analysis.limits.sets import Scope, limit_book
 from analysis.models import Job, JobKind, JobState, LimitSet, Verdict
 from analysis.reading_again import runs_to_read
 from tests.builders import a_run, call
@@ -147,7 +147,7 @@ def test_a_long_preview_goes_on_in_a_worker(
     engineer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queued: list[object] = []
-    monkeypatch.setattr("analysis.previews.RUNS_PER_STEP", 1)
+    monkeypatch.setattr("analysis.limits.previews.RUNS_PER_STEP", 1)
     monkeypatch.setattr("analysis.views.limits.AT_ONCE_SECONDS", 0)
     monkeypatch.setattr("analysis.views.jobs.enqueue", lambda *told: queued.append(told))
     for _ in range(3):

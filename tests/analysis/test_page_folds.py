@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.page_folds import Fold, folds_of
+from analysis.pages.folds import Fold, folds_of
 
 
 def a_finding(

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from agentdesk.pipeline import delivery_process
 from analysis.models import LimitSet, Verdict
-from analysis.quiet import quiet_runs_close
+from analysis.services.quiet import quiet_runs_close
 from tests.factories import a_project
 from transcripts.choices import DeliveryKind
 from transcripts.models import Project, Run

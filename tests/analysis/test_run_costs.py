@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from analysis.learning import baseline_learn
+from analysis.limits.learning import baseline_learn
 from analysis.models import LimitSet
-from analysis.run_costs import cost_fact, cost_note, finding_took, repeats_fact, window_fact
+from analysis.pages.run_costs import cost_fact, cost_note, finding_took, repeats_fact, window_fact
 from tests.builders import a_round, a_run, call
 from tests.factories import a_project
 from tests.page_runs import a_shown_run, the_vpn_run

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis import run_lists
+from analysis.pages import run_lists
 from tests.builders import a_run, call
 from tests.factories import a_member, a_project
 from tests.page_runs import a_hostile_run, a_shown_run, hostile_text, the_vpn_run

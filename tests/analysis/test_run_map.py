@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from analysis.run_map import MAX_CELLS, Mark, RunMap, run_map
+from analysis.pages.run_map import MAX_CELLS, Mark, RunMap, run_map
 from transcripts.selectors.pages import Bin, bin_size
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from analysis.pages.strip_drawing import TONES, strip_paths
 from analysis.strip import WORST_FIRST
-from analysis.strip_drawing import TONES, strip_paths
 
 
 def test_nothing_to_draw() -> None:

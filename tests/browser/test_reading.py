@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
-from analysis.run_pages import LISTED_FINDINGS
+from analysis.pages.run_pages import LISTED_FINDINGS
 from tests.browser.conftest import PASSWORD
 from tests.builders import a_run, call
 from tests.page_runs import a_hostile_run, a_long_run, a_shown_run

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from analysis.learning import baseline_learn
+from analysis.limits.learning import baseline_learn
 from analysis.models import Job, JobKind, JobState, LimitSet
 from tests.builders import a_run, call
 from tests.page_runs import a_shown_run

@@ -1,8 +1,8 @@
 """Limits as people set them: what holds for a run, and every change of it.
 
 A set belongs to a scope: the project, one of its agents, a tool, or a tool of one agent. The
-narrower goes before the wider, value by value; what is set nowhere is learned (`analysis.learning`)
-or default (`analysis.detectors.limits`).
+narrower goes before the wider, value by value; what is set nowhere is learned
+(`analysis.limits.learning`) or default (`analysis.detectors.limits`).
 """
 
 from __future__ import annotations

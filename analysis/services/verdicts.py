@@ -14,7 +14,7 @@ from django.utils import timezone
 from analysis.detectors.base import Finding as Found
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading.prices import RunCost, cost_of, window_of
-from analysis.limit_sets import Applied, baseline_of, known_limits
+from analysis.limits.sets import Applied, baseline_of, known_limits
 from analysis.models import Finding, Verdict
 from analysis.suite import Analysis, analyse, suite_version
 from analysis.wasted import Wasted

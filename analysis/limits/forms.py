@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from analysis.detectors.limits import RepeatMode
-from analysis.limit_sets import LONGEST_NAME, Values
+from analysis.limits.sets import LONGEST_NAME, Values
 
 MODES = {
     RepeatMode.TOTAL: "in the whole run",

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from analysis.detectors.limits import MIN_RUNS_LEARNED
-from analysis.learning import baseline_for
+from analysis.limits.learning import baseline_for
 from analysis.models import Finding, Verdict
 from transcripts.models import Run
 from transcripts.run_facts import Fact

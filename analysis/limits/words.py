@@ -8,8 +8,8 @@ from typing import Any
 from analysis.detectors.limits import Limits, RepeatMode
 from analysis.detectors.reading.tools import Effect
 from analysis.detectors.round_limit_passed import DEFAULT_LIMIT
-from analysis.limit_forms import EFFECTS, MODES
-from analysis.limit_sets import Values
+from analysis.limits.forms import EFFECTS, MODES
+from analysis.limits.sets import Values
 from transcripts.templatetags.measures import lasted, money
 
 

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from analysis.limit_sets import LimitBook, limit_book
+from analysis.limits.sets import LimitBook, limit_book
 from analysis.models import LimitSet
-from analysis.services import run_analyse
+from analysis.services.verdicts import run_analyse
 from transcripts.choices import Ending
 from transcripts.models import Run
 from transcripts.services.quiet import run_close

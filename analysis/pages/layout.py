@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from analysis.page_folds import Fold
+from analysis.pages.folds import Fold
 
 Span = tuple[int, int]
 # A hole of so few rounds is loaded rather than told.

@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import QuerySet
 
 from analysis.detectors.reading.prices import cost_of
-from analysis.learning import baseline_for
-from analysis.limit_sets import LimitBook, Scope, Values, baseline_of, clean_values, limit_book
+from analysis.limits.learning import baseline_for
+from analysis.limits.sets import LimitBook, Scope, Values, baseline_of, clean_values, limit_book
 from analysis.models import Job, LearnedBaseline
 from analysis.suite import Analysis, analyse
 from transcripts.choices import Ending

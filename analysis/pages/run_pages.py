@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from analysis.choices import Severity
-from analysis.layout import Item, Kind, Layout, Sizes, Span
 from analysis.models import Finding, Verdict
-from analysis.page_folds import Fold, folds_of
-from analysis.run_findings import RunFindings
-from analysis.run_map import MAX_CELLS, Mark, RunMap, run_map
+from analysis.pages.folds import Fold, folds_of
+from analysis.pages.layout import Item, Kind, Layout, Sizes, Span
+from analysis.pages.run_findings import RunFindings
+from analysis.pages.run_map import MAX_CELLS, Mark, RunMap, run_map
 from analysis.strip import REPETITIONS, repeat_span
 from analysis.words import TRIMMED, detector_title
 from transcripts.cards import CallCard, RoundCard, call_card, round_cards

@@ -17,9 +17,9 @@ from django.utils.http import urlencode
 from analysis.detectors.limits import DEFAULT, MIN_RUNS_LEARNED, Limits, named
 from analysis.detectors.reading.tools import Effect, nature_of
 from analysis.detectors.round_limit_passed import DEFAULT_LIMIT
-from analysis.limit_forms import HELP, IN_MINUTES, MODES, LimitsForm
-from analysis.limit_sets import LimitBook, Scope, baseline_of
-from analysis.limit_words import (
+from analysis.limits.forms import HELP, IN_MINUTES, MODES, LimitsForm
+from analysis.limits.sets import LimitBook, Scope, baseline_of
+from analysis.limits.words import (
     cost_limit,
     effect_words,
     round_limit,

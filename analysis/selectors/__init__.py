@@ -1,0 +1,1 @@
+"""Reads of what we think of runs, by subject."""

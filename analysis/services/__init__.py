@@ -1,0 +1,1 @@
+"""Every write of what we think of runs, by subject."""

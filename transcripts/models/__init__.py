@@ -1,0 +1,27 @@
+"""What happened: runs as they were recorded, who may read them, and who did."""
+
+from transcripts.models.api_keys import ApiKey
+from transcripts.models.audit import AccessEntry
+from transcripts.models.deliveries import Delivery
+from transcripts.models.idents import IDENT_LENGTH
+from transcripts.models.people import Membership, Project, User, UserManager
+from transcripts.models.rounds import Message, Round, ToolCall
+from transcripts.models.runs import Run
+from transcripts.models.traces import OpenTrace, SpanChunk
+
+__all__ = [
+    "IDENT_LENGTH",
+    "AccessEntry",
+    "ApiKey",
+    "Delivery",
+    "Membership",
+    "Message",
+    "OpenTrace",
+    "Project",
+    "Round",
+    "Run",
+    "SpanChunk",
+    "ToolCall",
+    "User",
+    "UserManager",
+]
