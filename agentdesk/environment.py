@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import ipaddress
 import os
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 ROOT = Path(__file__).resolve().parent.parent
 KEY_BYTES = 32
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class MissingSetting(ImproperlyConfigured):
@@ -92,6 +94,13 @@ class Environment:
     def names(self, name: str, default: str = "") -> list[str]:
         """A list, separated by commas."""
         return [part.strip() for part in self.text(name, default).split(",") if part.strip()]
+
+    def networks(self, name: str) -> tuple[Network, ...]:
+        """Networks of addresses, separated by commas, such as `10.1.0.0/16`."""
+        try:
+            return tuple(ipaddress.ip_network(part) for part in self.names(name))
+        except ValueError:
+            raise MalformedSetting(f"{name} must list networks such as 10.1.0.0/16.") from None
 
     def choice(self, name: str, default: str, among: tuple[str, ...]) -> str:
         value = self.text(name, default)

@@ -33,6 +33,8 @@ AGENTDESK_TRACE_KEEP_SECONDS = env.number("AGENTDESK_TRACE_KEEP_SECONDS", 3600, 
 # Proxies of one's own in front, each of which adds the client's address to X-Forwarded-For.
 AGENTDESK_PROXIES = env.number("AGENTDESK_PROXIES", 0)
 AGENTDESK_KEY_REQUESTS_PER_MINUTE = env.number("AGENTDESK_KEY_REQUESTS_PER_MINUTE", 12_000, least=1)
+# Networks of one's own that webhooks may reach; all others must be public ones.
+AGENTDESK_OUTGOING_NETWORKS = env.networks("AGENTDESK_OUTGOING_NETWORKS")
 AGENTDESK_ALIVE_FILE = env.text("AGENTDESK_ALIVE_FILE", "")
 
 INSTALLED_APPS = [

@@ -47,6 +47,8 @@ def test_what_is_missing_is_named(
     [
         pytest.param("12hidden", lambda e: e.number("A", 1), id="number"),
         pytest.param("hidden", lambda e: e.flag("A", False), id="flag"),
+        pytest.param("10.1.2.3/16", lambda e: e.networks("A"), id="network with a host"),
+        pytest.param("hidden", lambda e: e.networks("A"), id="network"),
         pytest.param("hidden", lambda e: e.choice("A", "x", among=("x", "y")), id="choice"),
         pytest.param("hidden", lambda e: e.secret("A", least=32), id="short secret"),
         pytest.param("hidden", lambda e: e.keys("A"), id="short key"),
