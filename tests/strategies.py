@@ -162,4 +162,5 @@ def rounds(number: int, keys: list[str]) -> st.SearchStrategy[Round]:
         error=texts,
         orphans=st.lists(orphans, max_size=1).map(tuple),
         opaque=opaque_parts,
+        key=st.just("") | names.map(lambda name: f"{number}{name}"),
     )

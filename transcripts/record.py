@@ -149,7 +149,9 @@ class Round:
 
     `input` None: the format does not say what the model read. Tokens are counts, `cost` is in the
     run's currency, `duration_ms` covers the request and its tools where the sender says no more.
-    `error` is the service's own error text when the request failed.
+    `error` is the service's own error text when the request failed. `key` is the sender's own name
+    of the round (a span's id), which stays when rounds that come late shift the numbers; empty
+    where the number is all there is.
     """
 
     number: int
@@ -170,6 +172,7 @@ class Round:
     error: str = ""
     orphans: tuple[Orphan, ...] = ()
     opaque: tuple[Opaque, ...] = ()
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ _ROUND_AS_IS = (
     "started_at",
     "duration_ms",
     "error",
+    "key",
 )
 _RUN_AS_IS = (
     "ticket_id",

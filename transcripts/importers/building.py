@@ -500,6 +500,7 @@ def _frozen(draft: RoundDraft) -> Round:
         error=reply.error,
         orphans=tuple(draft.orphans),
         opaque=tuple(reply.opaque),
+        key=reply.key,
     )
 
 

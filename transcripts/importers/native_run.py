@@ -182,9 +182,20 @@ class _RunReader:
                     f"round {native.round} is there twice, with different content",
                 )
             places.setdefault(native.round, index)
+        self._check_names(seen, places)
         for number in sorted(seen):
             self._add_round(seen[number], places[number])
         return len(self._run.rounds) - len(seen)
+
+    def _check_names(self, rounds: dict[int, NativeRound], places: dict[int, int]) -> None:
+        named: set[str] = set()
+        for number, native in rounds.items():
+            if native.key and native.key in named:
+                raise FieldError(
+                    f"{self._path}.rounds[{places[number]}].key",
+                    f'two rounds have the key "{native.key}"',
+                )
+            named.add(native.key or "")
 
     def _add_round(self, native: NativeRound, index: int) -> None:
         path = f"{self._path}.rounds[{index}]"
@@ -255,6 +266,7 @@ class _RunReader:
             duration_ms=native.duration_ms,
             error=native.error or "",
             opaque=others,
+            key=native.key or "",
         )
 
     def _unknown_fields(self) -> tuple[str, ...]:

@@ -109,7 +109,7 @@ class NativeRound(_Timed, frozen=True):
 
     `stop` is the label, plain or as the service sent it; `stop_raw` is the service's where `stop`
     is the plain one. `messages` is the whole input, `input` its change since the round before; not
-    both.
+    both. `key` is the sender's own name of the round.
     """
 
     round: Number
@@ -131,6 +131,7 @@ class NativeRound(_Timed, frozen=True):
     error: str | None = None
     orphans: list[NativeOrphan] = []
     opaque: list[NativeOpaque] = []
+    key: Annotated[str, Meta(max_length=500)] | None = None
 
 
 class NativeTool(Struct, frozen=True):

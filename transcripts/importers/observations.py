@@ -35,7 +35,8 @@ class Observation:
 
     `input` and `output` are as recorded, JSON text or values. `call_id` names the call that a tool
     execution answers, `sub_run` the run that it started. Tokens of the input include what came
-    from the cache. `event`: one of several spans that may tell of the same execution.
+    from the cache. `event`: one of several spans that may tell of the same execution. `key` names
+    the round where it is not to be named by the span's id.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Observation:
     cost: Decimal | None = None
     tools: list[Tool] = field(default_factory=list)
     event: bool = False
+    key: str = ""
 
     @property
     def duration_ms(self) -> float | None:
@@ -85,10 +87,13 @@ def run_of_observations(found: Iterable[Observation], run_id: str, **fields: Any
     prompts = _Prompts()
     tools: list[Tool] = []
     provider = ""
+    keys: set[str] = set()
     shown = 0
     for observation in observations:
         if observation.id in requests and observation.kind == "llm":
             request, reply, name = _read(observation)
+            reply.key = "" if reply.key in keys else reply.key
+            keys.add(reply.key)
             provider = provider or name
             tools += observation.tools
             if request is not None:
@@ -172,6 +177,8 @@ def _rounds(observations: list[Observation]) -> set[str]:
         outer = by_id[outer_id]
         if len(within) == 1 and _tells_more(outer, within[0]):
             _take_counts(outer, within[0])
+            # The inner one came first, and things may have been written about it.
+            outer.key = outer.key or within[0].key or within[0].id
             kept.discard(within[0].id)
         else:
             silent = {o.id for o in within if o.output in _NOTHING and outer.output}
@@ -220,6 +227,7 @@ def _read(observation: Observation) -> tuple[Request | None, Reply, str]:
     reply.stop_raw = reply.stop_raw or observation.stop_raw
     reply.provider = observation.provider or reply.provider or answered_by
     reply.model = reply.model or observation.model
+    reply.key = observation.key or observation.id
     reply.started_at = observation.started_at
     reply.duration_ms = observation.duration_ms
     for name in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "cost"):

@@ -78,6 +78,7 @@ class Reply:
     started_at: datetime | None = None
     duration_ms: float | None = None
     error: str = ""
+    key: str = ""
     opaque: list[Opaque] = field(default_factory=list)
 
 

@@ -3,7 +3,7 @@
 from transcripts.models.api_keys import ApiKey
 from transcripts.models.audit import AccessEntry
 from transcripts.models.deliveries import Delivery
-from transcripts.models.idents import IDENT_LENGTH
+from transcripts.models.idents import IDENT_LENGTH, POINTER_LENGTH
 from transcripts.models.people import Membership, Project, User, UserManager
 from transcripts.models.rounds import Message, Round, ToolCall
 from transcripts.models.runs import Run
@@ -11,6 +11,7 @@ from transcripts.models.traces import OpenTrace, SpanChunk
 
 __all__ = [
     "IDENT_LENGTH",
+    "POINTER_LENGTH",
     "AccessEntry",
     "ApiKey",
     "Delivery",

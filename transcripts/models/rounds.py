@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from transcripts.choices import InputKind, StopReason
 from transcripts.fields import MaskedJSONField, MaskedTextField
-from transcripts.models.idents import IDENT_LENGTH
+from transcripts.models.idents import IDENT_LENGTH, NUMBERED
 from transcripts.models.runs import Run
 
 
@@ -64,6 +64,9 @@ class Round(models.Model):
     `digest` is keyed, of the content before masking, `reply_digest` of the reply as a message.
     `added` and `dropped` change an input: lists of [position or null, message ident]; `input_kind`
     says which. `input_size` counts the messages that the model read, null where that is not known.
+    `key` is the sender's own name of the round (a span's id), `ident` a keyed digest of it before
+    masking; both are empty where the number is all that the sender gave. What points at a round
+    keeps its `pointer`.
     """
 
     pk = models.CompositePrimaryKey("run_id", "number")
@@ -92,10 +95,13 @@ class Round(models.Model):
     unanswered = models.PositiveIntegerField(default=0)
     digest = models.BinaryField(max_length=16)
     reply_digest = models.CharField(max_length=IDENT_LENGTH, blank=True)
+    key = MaskedTextField(blank=True)
+    ident = models.CharField(max_length=IDENT_LENGTH, blank=True)
 
     class Meta:
         ordering = ("run", "number")
         indexes = (
+            models.Index(fields=("run", "ident"), name="round_by_ident", condition=~Q(ident="")),
             models.Index(
                 fields=("run", "reply_digest"),
                 name="round_by_reply",
@@ -114,6 +120,11 @@ class Round(models.Model):
 
     def __str__(self) -> str:
         return f"round {self.number} of run {self.run_id}"
+
+    @property
+    def pointer(self) -> str:
+        """What finds this round again within its run; see `transcripts.selectors.pointers`."""
+        return self.ident or f"{NUMBERED}{self.number}"
 
 
 class ToolCall(models.Model):

@@ -33,7 +33,7 @@ _decode = msgspec.json.decode
 _ROUNDS = """
 SELECT number, stop, stop_raw, reply, reasoning, tokens_in, tokens_out, tokens_cached,
        tokens_reasoning, cost, model, started_at, duration_ms, error, orphans, opaque,
-       input_kind, added, dropped
+       input_kind, added, dropped, key
 FROM transcripts_round WHERE run_id = %s AND number BETWEEN %s AND %s ORDER BY number
 """
 _CALLS = """
@@ -138,7 +138,7 @@ def _rounds(run: Run, first: int, last: int) -> Iterator[Round]:
 
 
 def _round(row: Sequence[Any], calls: tuple[Call, ...]) -> Round:
-    kind, added, dropped = row[16:]
+    kind, added, dropped, key = row[16:]
     change = None
     if kind != InputKind.NONE:
         change = InputChange(_placed(added), _placed(dropped), whole=kind == InputKind.WHOLE)
@@ -164,6 +164,7 @@ def _round(row: Sequence[Any], calls: tuple[Call, ...]) -> Round:
             for part in _list(row[14])
         ),
         opaque=_opaque(row[15]),
+        key=masked_text(key),
     )
 
 

@@ -82,6 +82,10 @@ class Content:
         """The stand-in of a message that the sender named."""
         return content_ident(b"key" + _encode(key), salt=self.salt)
 
+    def round_ident(self, round_: Round) -> str:
+        """What stands for a round whatever its number; empty where the sender did not name it."""
+        return content_ident(b"round" + _encode(round_.key), salt=self.salt) if round_.key else ""
+
     def reply(self, round_: Round) -> str:
         """A round's reply as a message."""
         return self.text(reply_message(round_))
@@ -96,6 +100,8 @@ class Content:
         """
         asked = [(call.id, call.name, call.args, call.sub_run) for call in round_.calls]
         said = [getattr(round_, name) for name in _ROUND_CONTENT] + [asked]
+        if round_.key:
+            said.append(round_.key)
         return content_digest(b"round" + _encode(said), salt=self.salt)
 
     def header(self, record: RunRecord) -> bytes:
@@ -112,7 +118,7 @@ HEADER_FIELDS = tuple(
 _ROUND_CONTENT = tuple(
     field.name
     for field in dataclasses.fields(Round)
-    if field.name not in ("number", "input", "calls")
+    if field.name not in ("number", "input", "calls", "key")
 )
 
 

@@ -57,6 +57,8 @@ ROUND_COLUMNS = {
     "unanswered": "integer",
     "digest": "bytea",
     "reply_digest": "text",
+    "key": "text",
+    "ident": "text",
 }
 CALL_COLUMNS = {
     "round_number": "integer",
@@ -118,7 +120,9 @@ MESSAGE_COLUMNS = {
 INPUT_COLUMNS = ("input_kind", "input_size", "added", "dropped")
 
 
-def round_row(round_: Round, *, digest: bytes, reply_digest: str, kept: StoredInput) -> Row:
+def round_row(
+    round_: Round, *, digest: bytes, reply_digest: str, ident: str, kept: StoredInput
+) -> Row:
     """The row of a masked round."""
     row: Row = {
         "number": round_.number,
@@ -132,6 +136,7 @@ def round_row(round_: Round, *, digest: bytes, reply_digest: str, kept: StoredIn
             {"call_id": orphan.call_id, "content": orphan.content} for orphan in round_.orphans
         ],
         "opaque": opaque_parts(round_.opaque),
+        "key": round_.key,
     }
     _refuse_plain(row, but=("stop",))
     row |= {
@@ -146,6 +151,7 @@ def round_row(round_: Round, *, digest: bytes, reply_digest: str, kept: StoredIn
         "unanswered": sum(call.result is None for call in round_.calls),
         "digest": f"\\x{digest.hex()}",
         "reply_digest": reply_digest,
+        "ident": ident,
     }
     return row | input_row(kept)
 

@@ -170,6 +170,7 @@ def write_rounds(*, writes: rows.Writes, changes: RoundChanges, masked: Iterable
                 round_,
                 digest=arrived.round_digests[number],
                 reply_digest=arrived.replies[number],
+                ident=arrived.content.round_ident(arrived.rounds[number]),
                 kept=kept,
             )
         )

@@ -138,6 +138,8 @@ def _count_once(spans: Iterable[Told]) -> None:
             continue
         best = max(told, key=lambda span: (_richness(span), -span.order, span.id))
         best.stop_raw = next((s.raw_label for s in told if s.raw_label), best.stop_raw)
+        # The one that ended first came first, and things may have been written about it.
+        best.key = min(told, key=lambda span: (span.ended_at or _LONG_AGO, span.id)).id
         for span in told:
             if span is not best:
                 span.kind = ""
