@@ -17,13 +17,13 @@ from agentdesk.pipeline import (
     TRANSIENT,
     Outcome,
     claimed_process,
-    delivery_masker,
     runs_read,
 )
 from analysis.services.verdicts import run_analyse_or_wait
 from transcripts.choices import DeliveryKind
 from transcripts.importers import ImportProblem, UnreadableError
 from transcripts.keys import run_digest
+from transcripts.maskers import delivery_masker
 from transcripts.models import Delivery, Project
 from transcripts.record import RunRecord
 from transcripts.services.deliveries import (

@@ -22,7 +22,7 @@ from agentdesk.traces import spans_process, trace_process
 from analysis.services.verdicts import run_analyse_or_wait
 from transcripts.choices import DeliveryKind
 from transcripts.importers import ImportProblem, UnreadableError, read_runs
-from transcripts.keys import masking_key
+from transcripts.maskers import delivery_masker
 from transcripts.masking import Masker, MaskingError
 from transcripts.masking.types import MaskedText
 from transcripts.models import Delivery, Project
@@ -229,12 +229,6 @@ def _masked(delivery: Delivery, problem: ImportProblem) -> tuple[MaskedText, Mas
         return masker.text(problem.error), masker.text(problem.at)
     except MaskingError:
         return masker.text("It could not be read, and why could not be masked."), masker.text("")
-
-
-def delivery_masker(delivery: Delivery) -> Masker:
-    """The masker of what is told about a delivery, apart from that of any run."""
-    name = f"delivery {delivery.pk}"
-    return Masker(key=masking_key(), project=str(delivery.project_id), run=name)
 
 
 def _take_back(delivery_id: UUID) -> None:

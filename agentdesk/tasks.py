@@ -19,6 +19,7 @@ from analysis.jobs import job_advance, jobs_left
 from analysis.limits.learning import baselines_refresh
 from analysis.services.quiet import quiet_runs_close
 from analysis.services.verdicts import stale_run_analyse, stale_runs
+from analysis.undo import changes_forget
 from transcripts.queueing import DELIVER, RUN_ANALYSE, drain_begins, enqueue, enqueue_drain
 from transcripts.services.deliveries import DRAINED_AT_ONCE, deliveries_claim, deliveries_left
 from transcripts.services.traces import traces_due, traces_put_away
@@ -107,6 +108,7 @@ def sweep() -> int:
     jobs = jobs_left(older_than=JOB_IDLE)
     for job_pk in jobs:
         enqueue(JOB_RUN, job_pk)
+    changes_forget()
     if left:
         logger.info("swept %d deliveries", len(left))
     return len(left) + len(stale) + len(traces) + len(jobs)

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from analysis.views.changes import change_back
 from analysis.views.detectors import detector_detail, detector_list
 from analysis.views.jobs import job_detail, job_stop, runs_read_again
 from analysis.views.limits import limits, limits_file
@@ -27,6 +28,7 @@ urlpatterns = [
     path("runs/<int:pk>/findings/near/", finding_near, name="finding_near"),
     path("runs/<int:pk>/live/", run_live, name="run_live"),
     path("runs/<int:pk>/find/", run_find, name="run_find"),
+    path("changes/<int:pk>/undo/", change_back, name="change_back"),
     path("detectors/", detector_list, name="detector_list"),
     path("detectors/<slug:name>/", detector_detail, name="detector_detail"),
     path("stop-reasons/", stop_reasons, name="stop_reasons"),

@@ -87,6 +87,8 @@ PAGES: dict[str, list[Needs]] = {
     f"{ROUND}input/": [Needs(TEXT, reads=READ)],
     f"{ROUND}text/": [Needs(TEXT, reads=READ, query="part=reply")],
     f"{ROUND}calls/": [Needs(TEXT, reads=READ)],
+    # One's own changes alone, see tests/analysis/test_undo.py; nobody has made any here.
+    f"{P}changes/<int:pk>/undo/": [Needs(SEE, "post", 404)],
     f"{P}detectors/": [Needs(SEE)],
     f"{P}detectors/<slug:name>/": [Needs(SEE)],
     f"{P}stop-reasons/": [Needs(SEE)],

@@ -92,3 +92,15 @@ class AccessAction(TextChoices):
     QUARANTINE = "quarantine", "decided on a delivery"
     SETTINGS = "settings", "changed settings"
     SIGN_IN = "sign_in", "signed in"
+    TRIAGE = "triage", "assigned or labelled"
+    INCIDENT = "incident", "changed an incident"
+    ANNOTATE = "annotate", "annotated"
+    CASE = "case", "changed a test case"
+    DELETE = "delete", "deleted"
+    HOLD = "hold", "changed a legal hold"
+    UNDO = "undo", "took a change back"
+
+
+def access_actions() -> list[tuple[str, str]]:
+    """A function, so that a new action needs no migration: the column takes any."""
+    return list(AccessAction.choices)

@@ -1,7 +1,33 @@
-"""What we think of runs: verdicts and findings, limits, and jobs over many runs."""
+"""What we think of runs: verdicts, findings, incidents, limits, what people decided, and jobs."""
 
+from analysis.models.changes import Change
+from analysis.models.incidents import (
+    Fingerprint,
+    Incident,
+    IncidentEvent,
+    IncidentRun,
+    IncidentState,
+    Priority,
+)
 from analysis.models.jobs import Job, JobKind, JobState
 from analysis.models.limits import LearnedBaseline, LimitSet
+from analysis.models.triage import RunTriage
 from analysis.models.verdicts import Finding, Verdict
 
-__all__ = ["Finding", "Job", "JobKind", "JobState", "LearnedBaseline", "LimitSet", "Verdict"]
+__all__ = [
+    "Change",
+    "Finding",
+    "Fingerprint",
+    "Incident",
+    "IncidentEvent",
+    "IncidentRun",
+    "IncidentState",
+    "Job",
+    "JobKind",
+    "JobState",
+    "LearnedBaseline",
+    "LimitSet",
+    "Priority",
+    "RunTriage",
+    "Verdict",
+]

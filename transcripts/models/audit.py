@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
-from transcripts.choices import AccessAction
+from transcripts.choices import access_actions
 from transcripts.fields import MaskedTextField
 
 
@@ -14,7 +14,7 @@ class AccessEntry(models.Model):
     changes.
 
     Holds no foreign keys, so that it outlives what it tells of. `who` is an e-mail address or a
-    key's name and prefix; `what` names the thing, never its content.
+    key's name and prefix; `what` names the thing, never its content; `action` is an `AccessAction`.
     """
 
     project_id = models.BigIntegerField(null=True)
@@ -22,7 +22,7 @@ class AccessEntry(models.Model):
     user_id = models.BigIntegerField(null=True)
     api_key_id = models.BigIntegerField(null=True)
     who = models.CharField(max_length=300)
-    action = models.CharField(max_length=12, choices=AccessAction)
+    action = models.CharField(max_length=20, choices=access_actions)
     what = MaskedTextField()
     run_pk = models.BigIntegerField(null=True)
     address = models.GenericIPAddressField(null=True)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from django.utils import timezone
 
 from transcripts.choices import Ending
-from transcripts.keys import lock_number, masking_key
+from transcripts.keys import lock_number
+from transcripts.maskers import run_masker
 from transcripts.masking import Masker
 from transcripts.masking.types import MaskedRun, MaskReceipt
 from transcripts.models import Project, Run
@@ -80,18 +81,13 @@ class StoreOutcome:
 MaskerFactory = Callable[[Project, str, Run], Masker]
 
 
-def masker_for(project: Project, run_id: str, run: Run) -> Masker:
-    """The masker of a run; it knows the secrets that earlier deliveries brought."""
-    return Masker(key=masking_key(), project=str(project.pk), run=run_id, known=run.mask_known)
-
-
 def run_store(
     *,
     project: Project,
     fragment: RunRecord,
     live: bool,
     assembled: bool = False,
-    make_masker: MaskerFactory = masker_for,
+    make_masker: MaskerFactory = run_masker,
 ) -> StoreOutcome:
     """Take a whole run, or what has come of it, into the project. Needs a transaction, which it
     leaves open.

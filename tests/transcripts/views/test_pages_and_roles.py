@@ -43,6 +43,7 @@ PAGES = {
 }
 # Addresses that take a POST alone, and those of one delivery, which have tests of their own.
 CHANGES = {
+    "analysis:change_back": OBSERVER,
     "analysis:job_stop": ENGINEER,
     "transcripts:member_change": ADMIN,
     "transcripts:member_remove": ADMIN,
