@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('analysis', '0002_add_limits_baselines_and_jobs'),
-        ('transcripts', '0007_audit_any_action'),
+        ('transcripts', '0008_audit_any_action'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('transcripts', '0006_end_quiet_runs'),
+        ('transcripts', '0007_name_rounds'),
     ]
 
     operations = [
