@@ -1,5 +1,6 @@
 """What we think of runs: verdicts, findings, incidents, limits, what people decided, and jobs."""
 
+from analysis.models.cases import CaseResult, CaseRevision, ResultSource, ResultState, TestCase
 from analysis.models.changes import Change
 from analysis.models.incidents import (
     Fingerprint,
@@ -15,6 +16,8 @@ from analysis.models.triage import RunTriage
 from analysis.models.verdicts import Finding, Verdict
 
 __all__ = [
+    "CaseResult",
+    "CaseRevision",
     "Change",
     "Finding",
     "Fingerprint",
@@ -28,6 +31,9 @@ __all__ = [
     "LearnedBaseline",
     "LimitSet",
     "Priority",
+    "ResultSource",
+    "ResultState",
     "RunTriage",
+    "TestCase",
     "Verdict",
 ]

@@ -1,0 +1,121 @@
+"""Reads of test cases: one, many, and the documents that leave the server."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import UTC
+from typing import Any
+
+from django.db.models import QuerySet
+
+from analysis.models import CaseRevision, Incident, TestCase
+from transcripts.access import May, Reader
+from transcripts.models import Project, Run
+
+# "CASE-7", "case-7" or "7".
+NUMBER = re.compile(r"(?:CASE-)?([1-9]\d{0,8})", re.IGNORECASE)
+
+
+def living_cases(*, project: Project) -> QuerySet[TestCase]:
+    """The project's cases that are not deleted, newest first."""
+    return TestCase.objects.filter(project=project, deleted_at=None).order_by("-number")
+
+
+def case_list(*, project: Project, agent: str = "", **related: Any) -> QuerySet[TestCase]:
+    """The same without recordings; of one agent where it is given, and of what `related` says."""
+    found = living_cases(project=project).filter(**related).defer("recording")
+    if agent:
+        found = found.filter(agent=agent)
+    return found.select_related("run", "incident", "author", "accepted")
+
+
+def case_by_name(*, project: Project, name: str) -> TestCase | None:
+    """The case that is called so: by its number, "CASE-7" or "7", or by the id in its file."""
+    if "\0" in name:
+        return None
+    cases = living_cases(project=project).select_related("run", "incident", "accepted", "project")
+    return cases.filter(key=name).first() or case_by_number(project=project, name=name)
+
+
+def case_by_number(*, project: Project, name: str) -> TestCase | None:
+    match = NUMBER.fullmatch(name)
+    if match is None:
+        return None
+    cases = living_cases(project=project).select_related("run", "incident", "accepted", "project")
+    return cases.filter(number=int(match[1])).first()
+
+
+def case_agents(*, project: Project) -> list[str]:
+    """The agents that have cases, by name."""
+    names = living_cases(project=project).order_by("agent").values_list("agent", flat=True)
+    return list(names.distinct())
+
+
+def cases_of_run(*, run: Run) -> list[TestCase]:
+    """The cases that were made of a run, the oldest first."""
+    return list(case_list(project=run.project, run=run).order_by("number"))
+
+
+def cases_of_incident(*, incident: Incident) -> list[TestCase]:
+    return list(case_list(project=incident.project, incident=incident).order_by("number"))
+
+
+def case_is_restricted(case: TestCase) -> bool:
+    """Whether only named readers may read it: its run was so when it was made, or is so now."""
+    return case.restricted or (case.run is not None and case.run.restricted)
+
+
+def may_read_case(reader: Reader, case: TestCase) -> bool:
+    """Whether a person may read the texts of a case, which are those of a transcript."""
+    return reader.may(May.READ_TRANSCRIPTS) and (reader.restricted or not case_is_restricted(case))
+
+
+def revision_of(case: TestCase, number: int | None = None) -> CaseRevision | None:
+    """One state of a case, by default the latest."""
+    revisions = CaseRevision.objects.select_related("author")
+    return revisions.filter(case=case, number=number or case.revision).first()
+
+
+def definition_of(case: TestCase, number: int | None = None) -> dict[str, Any]:
+    """What people wrote of a case (`analysis.cases.parts.WRITTEN`); empty of no revision of it."""
+    revision = revision_of(case, number)
+    return json.loads(revision.definition) if revision else {}
+
+
+def case_document(case: TestCase, number: int | None = None) -> dict[str, Any]:
+    """The whole case, `agentdesk.case/1`, as it leaves the server."""
+    return {**case_head(case), **definition_of(case, number)}
+
+
+def case_documents(cases: Sequence[TestCase]) -> list[dict[str, Any]]:
+    """The whole cases of a suite, in the order of their numbers. Two queries."""
+    recordings = dict(
+        TestCase.objects.filter(pk__in=[case.pk for case in cases]).values_list("pk", "recording")
+    )
+    latest = {(case.pk, case.revision) for case in cases}
+    definitions = {
+        revision.case_id: json.loads(revision.definition)
+        for revision in CaseRevision.objects.filter(case__in=cases)
+        if (revision.case_id, revision.number) in latest
+    }
+    documents = []
+    for case in sorted(cases, key=lambda case: case.number):
+        case.recording = recordings[case.pk]
+        documents.append({**case_head(case), **definitions[case.pk]})
+    return documents
+
+
+def case_head(case: TestCase) -> dict[str, Any]:
+    """What of a case nobody edits, the recording with it."""
+    run = json.loads(case.recording)
+    head: dict[str, Any] = {"schema": case.schema, "case_id": case.key}
+    if case.agent:
+        head["agent"] = case.agent
+    if run.get("run_id"):
+        head["from_run"] = run["run_id"]
+    head["made_at"] = case.made_at.astimezone(UTC).isoformat(timespec="seconds")
+    if case.mask_rule_set:
+        head["masked"] = {"rule_set": case.mask_rule_set, "hits": case.mask_hits}
+    return {**head, "run": run}
