@@ -31,7 +31,12 @@ def call(*words: str | Path) -> str:
 def test_import_takes_a_file_in_and_says_how_much(project: Project) -> None:
     printed = call("import_runs", EXAMPLE, "--project", "helpdesk")
 
-    assert printed == f"{EXAMPLE}: 1 run, vpn-20931; rounds: 52 new, 0 known, 0 replaced\n"
+    assert printed.splitlines() == [
+        f"{EXAMPLE}: 1 run, vpn-20931; 52 rounds: 52 new, 0 repeated",
+        "",
+        "1 file: 1 run, 52 rounds: 52 new, 0 repeated",
+        "/p/helpdesk/runs/?tab=all",
+    ]
     assert Run.objects.get().project == project
     assert bytes(Delivery.objects.get().body) == b""
 
@@ -39,7 +44,7 @@ def test_import_takes_a_file_in_and_says_how_much(project: Project) -> None:
 def test_import_again_changes_nothing(project: Project) -> None:
     call("import_runs", EXAMPLE, "--project", "helpdesk")
 
-    assert "0 new, 52 known" in call("import_runs", EXAMPLE, "--project", "helpdesk")
+    assert "0 new, 52 repeated" in call("import_runs", EXAMPLE, "--project", "helpdesk")
     assert Run.objects.count() == 1
 
 
@@ -56,7 +61,7 @@ def test_a_file_that_cannot_be_read_is_set_aside_and_the_others_are_not(
 
     assert exit_.value.code == 1
     assert f"{broken}: in quarantine, receipt " in printed.getvalue()
-    assert f"{EXAMPLE}: 1 run, vpn-20931; rounds: 52 new" in printed.getvalue()
+    assert f"{EXAMPLE}: 1 run, vpn-20931; 52 rounds: 52 new" in printed.getvalue()
     assert Delivery.objects.filter(state=DeliveryState.QUARANTINED).count() == 1
 
 

@@ -7,14 +7,15 @@ list.
 from __future__ import annotations
 
 import hashlib
+import io
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from typing import Any
+from typing import IO, Any
 
-from transcripts.importers import archives
+from transcripts.importers import archives, large, streamed
 from transcripts.importers.archives import Content
 from transcripts.importers.base import (
     Document,
@@ -23,7 +24,7 @@ from transcripts.importers.base import (
     Read,
     UnreadableError,
 )
-from transcripts.importers.documents import is_inspect, read_documents
+from transcripts.importers.documents import is_inspect, read_documents, read_inspect
 from transcripts.importers.large import entries_of, read_entries
 from transcripts.record import RunRecord
 
@@ -33,8 +34,14 @@ __all__ = [
     "UnreadableError",
     "all_importers",
     "importer_for",
+    "read_file",
     "read_runs",
 ]
+
+
+_STEP = 1024**2
+# A plain file that is shorter is read as a whole.
+_HEAD = 16 * 1024**2
 
 
 @cache
@@ -69,6 +76,47 @@ def read_runs(
         if not is_inspect(archive.names):
             return _read_members(archive, format)
     reader = _large_reader(content) or _DocumentReader(read_documents(content))
+    return _read_documents(reader, format, default_run_id or _name_of(content))
+
+
+def read_file(
+    file: IO[bytes], *, format: str = "auto", default_run_id: str = ""
+) -> Iterator[RunRecord | ImportProblem]:
+    """The same of an open file, of which no more is in memory than one run, where its format has a
+    run in each line or in each entry of a list. What unpacks to 16 MB or less, and what is one
+    value, is read as a whole.
+
+    A file that cannot be sought in (a pipe) and needs a name for its runs is named by its head.
+    """
+    head = file.read(_HEAD)
+    if archives.is_zip(head):
+        archive = archives.Zip(_sought(file, head), most=archives.MAX_STREAMED)
+        if not is_inspect(archive.names):
+            return _read_members(archive, format)
+        name = default_run_id or _name_of_file(file, head)
+        return _read_documents(_DocumentReader(read_inspect(archive)), format, name)
+    if len(head) < _HEAD and not archives.is_packed(head):
+        return read_runs(head, format=format, default_run_id=default_run_id)
+    name = default_run_id or _name_of_file(file, head)
+    steps = archives.unpacking(_after(head, file), most=archives.MAX_STREAMED)
+    return _read_pieces(streamed.Pieces(steps), format, name)
+
+
+def _read_pieces(pieces: streamed.Pieces, format: str, name: str) -> Iterator[Read]:
+    if len(pieces.head(large.LARGE + 1)) <= large.LARGE:
+        return read_runs(pieces.rest(), format=format, default_run_id=name)
+    documents = streamed.lines_of(pieces)
+    if documents is None and streamed.is_list(pieces):
+        first = streamed.first_entry(pieces)
+        importer = importer_for(first.value) if isinstance(first, Document) else None
+        if importer is not None and importer.one_by_one:
+            documents = streamed.entries(pieces)
+    if documents is None:
+        return read_runs(pieces.rest(), format=format, default_run_id=name)
+    return _read_documents(_DocumentReader(documents), format, name)
+
+
+def _read_documents(reader: _DocumentReader, format: str, default_run_id: str) -> Iterator[Read]:
     first = next(reader, None)
     if first is None:
         raise UnreadableError(reader.problems[0])
@@ -78,7 +126,7 @@ def read_runs(
     if format != "auto" and not importer.recognise(first.value):
         raise UnreadableError(ImportProblem(f"this is not {importer.title}", first.line))
     reader.put_back(first)
-    return _read(importer, reader, default_run_id or _name_of(content))
+    return _read(importer, reader, default_run_id)
 
 
 def _large_reader(content: Content) -> _DocumentReader | None:
@@ -106,13 +154,22 @@ def _each_member(archive: archives.Zip, format: str) -> Iterator[Read]:
     for name in archive.names:
         stem = name.rpartition("/")[2].partition(".")[0]
         try:
-            content = archive.read(name)
-            if archives.is_zip(content) and not is_inspect(archives.Zip(content).names):
-                raise archives.unreadable("a zip file within a zip file is not opened")
-            for found in read_runs(content, format=format, default_run_id=stem):
+            for found in _read_member(archive, name, format, stem):
                 yield _in_member(found, name)
         except UnreadableError as error:
             yield _in_member(error.problem, name)
+
+
+def _read_member(archive: archives.Zip, name: str, format: str, stem: str) -> Iterator[Read]:
+    pieces = streamed.Pieces(archive.steps(name))
+    if archives.is_zip(pieces.head(4)):
+        content = pieces.rest()
+        if not is_inspect(archives.Zip(content).names):
+            raise archives.unreadable("a zip file within a zip file is not opened")
+        return read_runs(content, format=format, default_run_id=stem)
+    if archives.is_packed(pieces.head(4)):
+        pieces = streamed.Pieces(archives.unpacking(pieces.read, most=archives.MAX_STREAMED))
+    return _read_pieces(pieces, format, stem)
 
 
 def _in_member(found: Read, name: str) -> Read:
@@ -193,3 +250,34 @@ def _unknown(value: Any) -> str:
 
 def _name_of(content: Content) -> str:
     return f"run-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
+
+
+def _name_of_file(file: IO[bytes], head: bytes) -> str:
+    """The name that `read_runs` gives the same content; of its head where it can be read once."""
+    if not file.seekable():
+        return _name_of(head)
+    after = file.tell()
+    file.seek(0)
+    digest = hashlib.blake2b(digest_size=8)
+    for step in iter(partial(file.read, _STEP), b""):
+        digest.update(step)
+    file.seek(after)
+    return f"run-{digest.hexdigest()}"
+
+
+def _sought(file: IO[bytes], head: bytes) -> IO[bytes]:
+    """A file that can be sought in: a zip file's directory stands at its end."""
+    if file.seekable():
+        return file
+    steps = [head]
+    for step in iter(partial(file.read, _STEP), b""):
+        steps.append(step)
+        if sum(map(len, steps)) > archives.MAX_UNPACKED:
+            raise archives.unreadable("a zip file of this size cannot be read from a pipe")
+    return io.BytesIO(b"".join(steps))
+
+
+def _after(head: bytes, file: IO[bytes]) -> Callable[[int], bytes]:
+    """Reads `head` first, then the file."""
+    begun = io.BytesIO(head)
+    return lambda size: begun.read(size) or file.read(size)

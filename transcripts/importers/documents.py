@@ -29,7 +29,7 @@ def read_documents(content: Content) -> Iterator[Document | ImportProblem]:
     UnreadableError before the first document when nothing can be read at all.
     """
     if archives.is_zip(content):
-        return _inspect_members(archives.Zip(content))
+        return read_inspect(archives.Zip(content))
     plain = _decoded(archives.unpacked(content))
     if plain[:1] == b"\n" and looks_like_spans(bytes(plain)):
         return iter((Document(Request(bytes(plain))),))
@@ -38,13 +38,15 @@ def read_documents(content: Content) -> Iterator[Document | ImportProblem]:
     if end < 0 or not _more_content(plain, end):
         return iter((document_of(_whole(plain, start, line), None),))
     try:
-        first = _parsed(plain[start:end], line)
-    except _BrokenError as broken:
+        first = parsed(plain[start:end], line)
+    except BrokenError as broken:
         return _whole_or_lines(plain, start, line, broken.problem)
     return _lines(plain, end + 1, line + 1, document_of(first, line))
 
 
-class _BrokenError(Exception):
+class BrokenError(Exception):
+    """A value that cannot be read; `problem` says where."""
+
     def __init__(self, problem: ImportProblem) -> None:
         super().__init__(problem.error)
         self.problem = problem
@@ -66,7 +68,7 @@ def is_inspect(names: list[str]) -> bool:
     return _INSPECT_HEADER in names or _INSPECT_START in names
 
 
-def _inspect_members(archive: archives.Zip) -> Iterator[Document | ImportProblem]:
+def read_inspect(archive: archives.Zip) -> Iterator[Document | ImportProblem]:
     """The header of an Inspect log, or what it started with where it was cut off, then its
     samples.
     """
@@ -118,8 +120,8 @@ def document_of(parsed: Parsed, line: int | None) -> Document:
 
 def _whole(content: Content, start: int, line: int) -> Parsed:
     try:
-        return _parsed(content[start:], line)
-    except _BrokenError as broken:
+        return parsed(content[start:], line)
+    except BrokenError as broken:
         if _CASSETTE.match(bytes(content[start : start + 100])):
             # YAML takes a third of the time that all importers take to load.
             from transcripts.importers.cassettes import read_cassette
@@ -158,15 +160,15 @@ def _lines(
         text = content[at:end]
         if text.strip():
             try:
-                yield document_of(_parsed(text, line), line)
-            except _BrokenError as broken:
+                yield document_of(parsed(text, line), line)
+            except BrokenError as broken:
                 yield broken.problem
         at = end + 1
         line += 1
 
 
-def _parsed(content: bytes | bytearray, line: int) -> Parsed:
-    """Parse bytes that start in `line`."""
+def parsed(content: bytes | bytearray, line: int) -> Parsed:
+    """Parse bytes that start in `line`; raises BrokenError."""
     try:
         return parse(content.decode())
     except UnicodeDecodeError as error:
@@ -180,4 +182,4 @@ def _parsed(content: bytes | bytearray, line: int) -> Parsed:
         problem = ImportProblem(
             f"column {error.column}: {error.error}", line + error.line - 1, field=error.field
         )
-    raise _BrokenError(problem)
+    raise BrokenError(problem)
