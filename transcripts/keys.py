@@ -49,14 +49,14 @@ def masking_key() -> bytes:
 def run_digest(project_id: int, run_id: str) -> bytes:
     """What finds a run by the sender's id, without keeping the id."""
     text = f"{project_id}\0{run_id}".encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, key=_content_key(), digest_size=RUN_DIGEST_BYTES).digest()
+    return hashlib.blake2b(text, key=content_key(), digest_size=RUN_DIGEST_BYTES).digest()
 
 
 def content_digest(content: bytes, *, salt: bytes = b"", size: int = RUN_DIGEST_BYTES) -> bytes:
     """A keyed digest that tells whether plain content came before; `salt` (16 bytes) keeps runs
     apart.
     """
-    return hashlib.blake2b(content, key=_content_key(), salt=salt, digest_size=size).digest()
+    return hashlib.blake2b(content, key=content_key(), salt=salt, digest_size=size).digest()
 
 
 def content_ident(content: bytes, *, salt: bytes) -> str:
@@ -70,5 +70,6 @@ def lock_number(digest: bytes) -> int:
     return int.from_bytes(digest[:8], "big", signed=True)
 
 
-def _content_key() -> bytes:
+def content_key() -> bytes:
+    """The key of digests that tell whether plain content came before."""
     return derived_key(Purpose.CONTENT, master_keys()[-1])

@@ -51,13 +51,16 @@ class SpanChunk(models.Model):
     """Spans of a trace that came together, compressed and sealed like a delivery's body.
 
     `digest` is keyed, of the spans, so that the same request sent again adds nothing. The body is
-    empty where the spans stand in another chunk of the trace by now.
+    empty where the spans stand in another chunk of the trace by now. `known` holds keyed digests of
+    the texts that it brought, 12 bytes each, so that later chunks need not repeat them; null where
+    the spans are kept as they came.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     trace = models.ForeignKey(OpenTrace, models.CASCADE, related_name="chunks", db_index=False)
     digest = models.BinaryField(max_length=16)
     body = models.BinaryField()
+    known = models.BinaryField(null=True)
     span_count = models.PositiveIntegerField()
 
     class Meta:

@@ -18,15 +18,18 @@ from django.utils import timezone
 
 from transcripts.importers.spans.runs import is_root, run_key, runs_of, trace_of
 from transcripts.importers.spans.span import Span
-from transcripts.keys import content_digest, run_digest
+from transcripts.keys import content_digest, content_key, run_digest
 from transcripts.models import OpenTrace, Project, Run, SpanChunk
 from transcripts.record import Message, Received, Round, RunRecord
 from transcripts.sealing import seal, unseal
+from transcripts.services.span_texts import Packer, unpacked
 
 REST_MS = 1000.0
 REST_FACTOR = 10
 # Chunks are made one when there are so many, and when all but the largest are half of its size.
 MANY_CHUNKS = 8
+# Bytes of spans within which compression alone finds what they repeat.
+LITTLE = 256 * 1024
 SWEPT_AT_ONCE = 200
 CHANGED = ("assembled_at", "took_ms", "due_at", "closed_at", "has_root", "late", "bases")
 
@@ -52,7 +55,7 @@ def spans_take(*, project: Project, key: str, spans: list[Span]) -> Taken:
     order of `trace_order`, or two workers wait for each other.
     """
     trace, is_new = _locked(project, run_digest(project.pk, key), len(spans))
-    if not _add_chunk(trace, spans):
+    if not _add_chunk(trace, spans, is_new=is_new):
         trace.folded += len(spans)
         trace.span_count -= len(spans)
         _save(trace, "folded", "span_count")
@@ -87,16 +90,18 @@ def trace_locked(*, pk: int) -> OpenTrace | None:
 def trace_spans(*, trace: OpenTrace) -> list[Span]:
     """All spans that came of a trace; raises `transcripts.sealing.SealError`."""
     chunks = list(SpanChunk.objects.filter(trace=trace).exclude(body=b"").order_by("id"))
-    spans = [
-        span for chunk in chunks for span in _decode(unseal(bytes(chunk.body), name=chunk.pk.bytes))
-    ]
+    bodies = {chunk.pk: unseal(bytes(chunk.body), name=chunk.pk.bytes) for chunk in chunks}
+    packed = [bodies[chunk.pk] for chunk in chunks if chunk.known is not None]
+    spans = unpacked(packed, key=content_key(), salt=bytes(trace.digest)) if packed else []
+    for chunk in chunks:
+        if chunk.known is None:
+            spans += _decode(bodies[chunk.pk])
     sizes = sorted(len(chunk.body) for chunk in chunks)
     if len(chunks) >= MANY_CHUNKS and sum(sizes[:-1]) * 2 >= sizes[-1]:
-        # The history that requests repeat packs away once their spans stand side by side.
         id_ = uuid4()
-        body = seal(_encode(spans), name=id_.bytes)
-        SpanChunk.objects.filter(pk__in=[chunk.pk for chunk in chunks]).update(body=b"")
-        _insert_chunk(id_, trace, id_.bytes, body, len(spans))
+        body, known = _packer(trace, ()).pack(spans)
+        SpanChunk.objects.filter(pk__in=[chunk.pk for chunk in chunks]).update(body=b"", known=b"")
+        _insert_chunk(id_, trace, id_.bytes, body, known, len(spans))
     return spans
 
 
@@ -161,8 +166,8 @@ SET seen_at = now(), span_count = transcripts_opentrace.span_count + EXCLUDED.sp
 RETURNING id, span_count
 """
 _CHUNK = """
-INSERT INTO transcripts_spanchunk (id, trace_id, digest, body, span_count)
-VALUES (%s, %s, %s, %s, %s) ON CONFLICT (trace_id, digest) DO NOTHING
+INSERT INTO transcripts_spanchunk (id, trace_id, digest, body, known, span_count)
+VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (trace_id, digest) DO NOTHING
 """
 
 
@@ -177,17 +182,28 @@ def _locked(project: Project, digest: bytes, count: int) -> tuple[OpenTrace, boo
     return OpenTrace.objects.get(pk=pk), False
 
 
-def _add_chunk(trace: OpenTrace, spans: list[Span]) -> bool:
+def _add_chunk(trace: OpenTrace, spans: list[Span], *, is_new: bool) -> bool:
     """Keep spans; False where the same ones came together before."""
-    packed = _encode(spans)
-    id_ = uuid4()
-    digest = content_digest(packed, salt=bytes(trace.digest))
-    return _insert_chunk(id_, trace, digest, seal(packed, name=id_.bytes), len(spans))
+    plain = _encode(spans)
+    digest = content_digest(plain, salt=bytes(trace.digest))
+    if is_new and len(plain) <= LITTLE:
+        # Most traces come whole: there is nothing that they could repeat.
+        return _insert_chunk(uuid4(), trace, digest, plain, None, len(spans))
+    chunks = SpanChunk.objects.filter(trace=trace).order_by("id").values_list("known", flat=True)
+    body, known = _packer(trace, filter(None, chunks)).pack(spans)
+    return _insert_chunk(uuid4(), trace, digest, body, known, len(spans))
 
 
-def _insert_chunk(id_: UUID, trace: OpenTrace, digest: bytes, body: bytes, count: int) -> bool:
+def _packer(trace: OpenTrace, known: Iterable[bytes | memoryview]) -> Packer:
+    return Packer(key=content_key(), salt=bytes(trace.digest), known=map(bytes, known))
+
+
+def _insert_chunk(
+    id_: UUID, trace: OpenTrace, digest: bytes, content: bytes, known: bytes | None, count: int
+) -> bool:
+    body = seal(content, name=id_.bytes)
     with connection.cursor() as cursor:
-        cursor.execute(_CHUNK, (id_, trace.pk, digest, body, count))
+        cursor.execute(_CHUNK, (id_, trace.pk, digest, body, known, count))
         added: bool = cursor.rowcount == 1
     return added
 
