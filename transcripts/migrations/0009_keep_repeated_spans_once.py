@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('transcripts', '0007_name_rounds'),
+        ('transcripts', '0008_audit_any_action'),
     ]
 
     operations = [
