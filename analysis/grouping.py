@@ -81,7 +81,13 @@ def faults_of(run: RunRecord, analysis: Analysis) -> list[Fault]:
     standing = [each for each in analysis.findings if _counts(run, each)]
     odd = [each for each in standing if each.odd]
     faults: dict[tuple[str, ...], Fault] = {}
+    places: set[tuple[int, int | None]] = set()
     for finding in odd or _main_of_others(analysis, standing):
+        place = (finding.round, finding.call)
+        if finding.call is not None and place in places:
+            # The first says most directly what is wrong with the call; others follow from it.
+            continue
+        places.add(place)
         fault = _fault(run, finding, main=not faults)
         faults.setdefault(fault.key, fault)
         if len(faults) == MOST_FAULTS:

@@ -46,7 +46,7 @@ _CODE = re.compile(
     r"\b(?:http(?:/[\d.]{1,4})?|status|code|error|errno|statuscode|returned|answered|response)\b"
     r"[\s:=#()]{0,3}"
     r"(?:code[\s:=]{0,2})?([1-5]\d\d)\b(?![-.:]?\d)"
-    r"|\b(?:exit(?:ed)?(?: with)?(?: status| code)?|errno)[\s:=]{1,2}(-?\d{1,3})\b(?!\.?\d)"
+    r"|\b(?:exit(?:ed)?(?: with)?(?: status| ?code)?|errno)[\s:=]{1,2}(-?\d{1,3})\b(?!\.?\d)"
     r"|^\s*([45]\d\d)\b(?=[\s:,-]+[a-z])",
     re.I,
 )

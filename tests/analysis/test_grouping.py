@@ -6,7 +6,7 @@ import pytest
 
 from analysis.grouping import LIVE_PATIENCE, MOST_FAULTS, Fault, faults_of
 from analysis.suite import analyse
-from tests.builders import a_round, a_run, call, stopped
+from tests.builders import a_round, a_run, call, stopped, tool
 from transcripts.record import Ending, RunRecord, Stop
 
 RESET = call("reset_vpn_profile", {"id": 7}, "")
@@ -134,6 +134,14 @@ def test_a_run_full_of_errors_opens_no_hundred_incidents() -> None:
 
     assert len(found) == MOST_FAULTS
     assert [each.main for each in found] == [True] + [False] * (MOST_FAULTS - 1)
+
+
+def test_one_call_is_one_fault() -> None:
+    wrong = call("get_rigth", {}, "there is no tool get_rigth", is_error=True)
+    run = a_run([wrong], "Done.", tools=(tool("get_right"),))
+    assert {"unknown_tool", "failed_result"} <= {each.detector for each in analyse(run).findings}
+
+    assert [each.detector for each in faults(run)] == ["unknown_tool"]
 
 
 @pytest.mark.parametrize(
