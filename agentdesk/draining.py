@@ -19,6 +19,7 @@ from agentdesk.pipeline import (
     claimed_process,
     runs_read,
 )
+from analysis.services.incident_arrivals import grouped_together
 from analysis.services.verdicts import run_analyse_or_wait
 from transcripts.choices import DeliveryKind
 from transcripts.importers import ImportProblem, UnreadableError
@@ -59,7 +60,7 @@ def deliveries_process(delivery_ids: Sequence[UUID]) -> dict[int, datetime]:
     if len(delivery_ids) == 1:
         return claimed_process(delivery_ids[0], 1)
     try:
-        with transaction.atomic():
+        with transaction.atomic(), grouped_together():
             return _process(delivery_ids)
     except TRANSIENT:
         _take_back(delivery_ids)

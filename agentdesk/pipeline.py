@@ -19,6 +19,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DataError, InterfaceError, OperationalError, transaction
 
 from agentdesk.traces import spans_process, trace_process
+from analysis.services.incident_arrivals import grouped_together
 from analysis.services.verdicts import run_analyse_or_wait
 from transcripts.choices import DeliveryKind
 from transcripts.importers import ImportProblem, UnreadableError, read_runs
@@ -95,7 +96,7 @@ def delivery_process(delivery_id: UUID) -> dict[int, datetime]:
 def claimed_process(delivery_id: UUID, attempt: int) -> dict[int, datetime]:
     """The same for a delivery whose attempt was counted, with the attempt's number."""
     try:
-        with transaction.atomic():
+        with transaction.atomic(), grouped_together():
             return _process(delivery_id, attempt)
     except TRANSIENT:
         _take_back(delivery_id)
@@ -152,7 +153,7 @@ def trace_assemble(pk: int) -> dict[int, datetime]:
     when it is tried again.
     """
     outcome = Outcome()
-    with transaction.atomic():
+    with transaction.atomic(), grouped_together():
         trace_process(pk=pk, store=partial(_store_or_tell, outcome=outcome, assembled=True))
     for problem in outcome.problems:
         logger.warning("trace %d: a run was not stored (%s)", pk, type(problem).__name__)
@@ -208,7 +209,7 @@ def _store_or_tell(
 ) -> None:
     """The same; a run that cannot be stored leaves the others alone."""
     try:
-        with transaction.atomic():
+        with transaction.atomic(), grouped_together():
             _store(project, record, live, outcome, assembled)
     except (RunRefusedError, MaskingError) as error:
         outcome.problems.append(ImportProblem(str(error), run_id=record.run_id))

@@ -203,6 +203,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 30,
         "options": {"expires": 60},
     },
+    "age incidents": {
+        "task": "agentdesk.tasks.age_incidents",
+        "schedule": 60,
+        "options": {"expires": 60},
+    },
     "learn what is normal": {
         "task": "agentdesk.tasks.learn",
         "schedule": 300,

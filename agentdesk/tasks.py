@@ -17,6 +17,7 @@ from agentdesk.pipeline import delivery_process
 from agentdesk.traces import TRACE_ASSEMBLE
 from analysis.jobs import job_advance, jobs_left
 from analysis.limits.learning import baselines_refresh
+from analysis.services.incident_aging import incidents_age, incidents_recount
 from analysis.services.quiet import quiet_runs_close
 from analysis.services.verdicts import stale_run_analyse, stale_runs
 from analysis.undo import changes_forget
@@ -88,6 +89,14 @@ def learn() -> int:
 def close_quiet() -> int:
     """End live runs to which nothing came for long. Safe to run twice."""
     return quiet_runs_close()
+
+
+@shared_task(ignore_result=True)
+def age_incidents() -> int:
+    """Let incidents escalate, calm down and be looked at again, and count them where runs were
+    deleted. Safe to run twice.
+    """
+    return incidents_age() + incidents_recount()
 
 
 @shared_task(ignore_result=True)

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
+from analysis.services.incident_arrivals import grouped_together
 from transcripts.importers import ImportProblem, UnreadableError
 from transcripts.importers.parsing import ParseError, parse
 from transcripts.importers.spans import json_form, protobuf
@@ -76,7 +77,7 @@ def trace_process(*, pk: int, store: Store) -> bool:
     if is_idle:
         trace_close(trace=trace)
     try:
-        with transaction.atomic():
+        with transaction.atomic(), grouped_together():
             _assemble(trace, trace_spans(trace=trace), store)
     except (OperationalError, InterfaceError):
         raise

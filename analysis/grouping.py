@@ -66,10 +66,10 @@ class Fault:
     @property
     def title(self) -> str:
         """The fault as a headline in plain words; what it cites stands between “ and ”."""
-        said = self.brief
+        said = self.brief[:1].upper() + self.brief[1:] if self.detector == ENDED else self.brief
         if self.error and (self.detector in CITED or self.detector == ENDED):
-            said = f"{said}: {quoted(self.error, TITLE_ERROR_CHARACTERS)}"
-        return said[:1].upper() + said[1:] if self.detector == ENDED else said
+            return f"{said}: {quoted(self.error, TITLE_ERROR_CHARACTERS)}"
+        return said
 
 
 def faults_of(run: RunRecord, analysis: Analysis) -> list[Fault]:

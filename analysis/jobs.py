@@ -19,6 +19,7 @@ from django.utils import timezone
 from analysis.limits.previews import preview_step
 from analysis.models import Job, JobKind, JobState
 from analysis.reading_again import reading_step
+from analysis.services.incident_arrivals import grouped_together
 from transcripts.models import Project, User
 
 # A step returns whether the job is done. It sets the job's figures; `job_advance` saves them.
@@ -67,7 +68,7 @@ def job_advance(*, job_pk: int, seconds: float) -> bool:
     """
     end = time.monotonic() + seconds
     while True:
-        with transaction.atomic():
+        with transaction.atomic(), grouped_together():
             job = (
                 Job.objects.select_for_update(skip_locked=True, of=("self",), no_key=True)
                 .filter(pk=job_pk, state=JobState.WAITING)

@@ -14,6 +14,7 @@ from analysis.models.jobs import Job, JobKind, JobState
 from analysis.models.limits import LearnedBaseline, LimitSet
 from analysis.models.triage import RunTriage
 from analysis.models.verdicts import Finding, Verdict
+from analysis.models.versions import SeenVersion, VersionKind
 
 __all__ = [
     "CaseResult",
@@ -34,6 +35,8 @@ __all__ = [
     "ResultSource",
     "ResultState",
     "RunTriage",
+    "SeenVersion",
     "TestCase",
     "Verdict",
+    "VersionKind",
 ]

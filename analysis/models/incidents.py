@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from analysis.models.versions import VersionKind
 from transcripts.fields import MaskedJSONField, MaskedTextField
 from transcripts.models import Project, Run, User
 
@@ -33,10 +34,10 @@ class Incident(models.Model):
     """One fault of a project, as people deal with it: `INC-<number>`.
 
     `title` is a plain sentence. Times are those of the runs' arrival. `resolved_in` is the prompt
-    or code version in which it counts as resolved (empty: from `resolved_at` on); `ignored_until`
-    and `ignored_after` say when an ignored one is new again: at a time, or at so many runs.
-    `merged_into` is the incident that took over its fingerprints; a merged one is shown nowhere but
-    there. `held`: its runs are on legal hold.
+    or code version (`resolved_kind`) in which it counts as resolved (empty: from `resolved_at` on;
+    without that, no run has it any more). `ignored_until` and `ignored_after` say when an ignored
+    one is new again: at a time, or at so many runs. `merged_into` is the incident that took over
+    its fingerprints; a merged one is shown nowhere but there. `held`: its runs are on legal hold.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="incidents", db_index=False)
@@ -51,6 +52,7 @@ class Incident(models.Model):
     run_count = models.PositiveIntegerField(default=0)
     resolved_at = models.DateTimeField(null=True, blank=True)
     resolved_in = MaskedTextField(blank=True)
+    resolved_kind = models.CharField(max_length=8, choices=VersionKind, blank=True)
     ignored_until = models.DateTimeField(null=True, blank=True)
     ignored_after = models.PositiveIntegerField(null=True, blank=True)
     merged_into = models.ForeignKey(

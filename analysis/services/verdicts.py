@@ -16,6 +16,7 @@ from analysis.detectors.limits import Limits
 from analysis.detectors.reading.prices import RunCost, cost_of, window_of
 from analysis.limits.sets import Applied, baseline_of, known_limits
 from analysis.models import Finding, Verdict
+from analysis.services.incident_arrivals import run_group
 from analysis.suite import Analysis, analyse, suite_version
 from analysis.wasted import Wasted
 from transcripts.choices import Ending
@@ -33,7 +34,8 @@ TOO_MUCH = 10**13
 
 
 def run_analyse(*, run: Run) -> Verdict:
-    """Let all detectors read the run, and put verdict and findings in the place of those before.
+    """Let all detectors read the run, and put verdict and findings in the place of those before;
+    then the run joins the incidents of its faults, and leaves others.
 
     Needs a transaction that holds the run's lock, as after `run_store`.
     """
@@ -51,6 +53,7 @@ def run_analyse(*, run: Run) -> Verdict:
         _finding(run, masked, order, found, analysis.wasted_each.get(order))
         for order, found in enumerate(analysis.findings)
     )
+    run_group(run=run, masked=masked, analysis=analysis)
     return verdict
 
 
