@@ -194,11 +194,16 @@ def rounds_read(
 
 @router.get("/runs/{path:run_id}/export", auth=may_read, response=FOUND, summary="Export a run")
 def run_export(
-    request: HttpRequest, run_id: str, as_: Annotated[str, Query(alias="as")] = "native"
+    request: HttpRequest,
+    run_id: str,
+    as_: Annotated[str, Query(alias="as")] = "",
+    format: Annotated[str, Query(description="the same as `as`")] = "",
 ) -> HttpResponse:
-    """The whole run, masked, as a file of the format `as`. Leaves a line in the audit log."""
+    """The whole run, masked, as a file of the format `as`: `native` (everything), `openai` (chat
+    messages), `otlp` (OTLP JSON), or `markdown`. Leaves a line in the audit log.
+    """
     exporters = {exporter.name: exporter for exporter in all_exporters()}
-    exporter = exporters.get(as_)
+    exporter = exporters.get(as_ or format or "native")
     if exporter is None:
         raise ProblemError(422, f"as is {', '.join(exporters)}.", at="as")
     run = readable_run(request, run_id)

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 
 from transcripts.export.base import Exporter
-from transcripts.export.losses import losses
 from transcripts.masking.types import MaskedRun
 from transcripts.record import Call, Message, Round, RunRecord
 
@@ -107,15 +106,11 @@ def _write(run: MaskedRun) -> str:
     return markdown_text(run.record)
 
 
-def _lost(run: RunRecord) -> tuple[str, ...]:
-    return losses(run, "measures", "dropped", "opaque")
-
-
 EXPORTER = Exporter(
     name="markdown",
     title="Markdown",
     suffix=".md",
     media_type="text/markdown; charset=utf-8",
     write=_write,
-    lost=_lost,
+    loses=("measures", "dropped", "opaque"),
 )

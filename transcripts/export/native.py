@@ -147,7 +147,7 @@ def _placed(placed: Placed) -> str | dict[str, Any]:
 
 
 def _call(call: Call) -> dict[str, Any]:
-    written: dict[str, Any] = {"name": call.name, "args": _object_or_text(call.args)}
+    written: dict[str, Any] = {"name": call.name, "args": object_or_text(call.args)}
     written["result"] = call.result
     if call.is_error is not None:
         written["is_error"] = call.is_error
@@ -158,14 +158,14 @@ def _call(call: Call) -> dict[str, Any]:
 
 def _tool(tool: Tool) -> dict[str, Any]:
     written = {"name": tool.name} | _filled(tool, ("description",))
-    return written | ({"schema": _object_or_text(tool.schema)} if tool.schema else {})
+    return written | ({"schema": object_or_text(tool.schema)} if tool.schema else {})
 
 
 def _opaque(parts: tuple[Opaque, ...]) -> list[dict[str, str]]:
     return [{"kind": part.kind, "body": part.body} for part in parts]
 
 
-def _object_or_text(text: str) -> Any:
+def object_or_text(text: str) -> Any:
     """JSON text as the object it holds where writing that gives the same text; else the text
     itself.
     """
@@ -178,15 +178,10 @@ def _object_or_text(text: str) -> Any:
     return value if json_text(value) == text else text
 
 
-def _nothing_lost(run: RunRecord) -> tuple[str, ...]:
-    return ()
-
-
 EXPORTER = Exporter(
     name="native",
     title="Agentdesk's native format",
     suffix=".json",
     media_type="application/json",
     write=_write,
-    lost=_nothing_lost,
 )

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from transcripts.export.base import Exporter
-from transcripts.export.losses import losses
 from transcripts.importers.fields import json_text
 from transcripts.importers.parsing import ParseError, parse
 from transcripts.masking.types import MaskedRun
@@ -83,16 +82,21 @@ def _write(run: MaskedRun) -> str:
     return json_text(chat_request(run.record)) + "\n"
 
 
-def _lost(run: RunRecord) -> tuple[str, ...]:
-    kinds = ("stops", "error_flags", "measures", "reasoning", "dropped", "opaque", "orphans")
-    return losses(run, *kinds, "gaps", "about")
-
-
 EXPORTER = Exporter(
     name="openai",
     title="OpenAI chat messages",
     suffix=".json",
     media_type="application/json",
     write=_write,
-    lost=_lost,
+    loses=(
+        "stops",
+        "error_flags",
+        "measures",
+        "reasoning",
+        "dropped",
+        "opaque",
+        "orphans",
+        "gaps",
+        "about",
+    ),
 )

@@ -6,6 +6,7 @@ Set AGENTDESK_TEST_WRITE_DOCS=1 to write the page anew.
 import os
 from pathlib import Path
 
+from transcripts.export import all_exporters
 from transcripts.importers import all_importers, read_runs
 from transcripts.importers.native_types import FORMAT
 from transcripts.record import RunRecord
@@ -29,6 +30,13 @@ run's page, and detectors do without it.
 
 | name | format | calls | results | error flag | stop label | tokens | reasoning | input |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+"""
+
+OUT = """
+# Formats that are written
+
+`./desk export RUN --as NAME`, *Export* on a run's page, and `GET /api/v1/runs/ID/export?as=NAME`
+write a stored run, masked as it is kept. The command says what of this run was left out.
 """
 
 
@@ -62,7 +70,14 @@ def page():
     for importer in sorted(all_importers(), key=lambda importer: importer.title.casefold()):
         cells = (f"`{importer.name}`", importer.title, *carried(importer.name))
         rows.append(f"| {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |"))
-    return HEAD + "\n".join(rows) + "\n"
+    return HEAD + "\n".join(rows) + "\n" + OUT + "\n".join(map(out, all_exporters())) + "\n"
+
+
+def out(exporter):
+    """One format that runs are written in, with all that it has no place for."""
+    lost = "".join(f"\n- {words}" for words in exporter.cannot_hold)
+    said = f"Cannot hold:\n{lost}" if lost else "Holds all that is kept of a run."
+    return f"\n### `{exporter.name}`: {exporter.title}\n\n{said}"
 
 
 def test_the_page_says_what_is_so():

@@ -5,14 +5,18 @@ errors.
 from __future__ import annotations
 
 import json
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.test import Client, override_settings
 from django.urls import reverse
+from django.utils.html import escape
 
-from tests.factories import a_member, a_project, a_user
+from tests.factories import a_key, a_member, a_project, a_user
 from tests.page_runs import a_shown_run, the_vpn_run
-from transcripts.choices import AccessAction, Role
+from transcripts.choices import AccessAction, KeyScope, Role
+from transcripts.export import all_exporters
 from transcripts.importers import read_runs
 from transcripts.models import AccessEntry, Project
 from transcripts.record import RunRecord
@@ -59,6 +63,43 @@ def test_an_export_is_the_run_again(client: Client, project: Project) -> None:
     assert b"Quarter-End-7731" not in answer.content
     assert answer.headers["Content-Disposition"].startswith('attachment; filename="vpn-20931.')
     assert AccessEntry.objects.get(action=AccessAction.EXPORT).detail == {"as": "native"}
+
+
+def test_the_menu_names_each_format_and_what_it_cannot_hold(
+    client: Client, project: Project
+) -> None:
+    run = the_vpn_run(project)
+    client.force_login(a_member(project, Role.ENGINEER))
+
+    page = client.get(reverse("analysis:run_detail", args=[project.slug, run.pk])).content.decode()
+
+    address = reverse("transcripts:run_export", args=[project.slug, run.pk])
+    for exporter in all_exporters():
+        assert f'href="{address}?as={exporter.name}"' in page
+        for words in exporter.cannot_hold:
+            assert f"<li>{escape(words)}</li>" in page
+    client.force_login(a_member(project, Role.LEAD))
+    page = client.get(reverse("analysis:run_detail", args=[project.slug, run.pk])).content.decode()
+    assert address not in page
+
+
+@pytest.mark.parametrize("name", [exporter.name for exporter in all_exporters()])
+def test_page_api_and_command_write_the_same(client: Client, project: Project, name: str) -> None:
+    run = the_vpn_run(project)
+    client.force_login(a_member(project, Role.ENGINEER))
+    _, key = a_key(project, KeyScope.READ)
+    bearer = Client(headers={"Authorization": f"Bearer {key}"})
+    printed = StringIO()
+
+    page = client.get(reverse("transcripts:run_export", args=[project.slug, run.pk]), {"as": name})
+    by_as = bearer.get(f"/api/v1/runs/{run.run_id}/export", {"as": name})
+    by_format = bearer.get(f"/api/v1/runs/{run.run_id}/export", {"format": name})
+    call_command("export_run", run.run_id, as_=name, stdout=printed, stderr=StringIO())
+
+    written = {page.content, by_as.content, by_format.content, printed.getvalue().encode()}
+    assert len(written) == 1
+    assert b"Quarter-End-7731" not in page.content
+    assert AccessEntry.objects.filter(action=AccessAction.EXPORT).count() == 4
 
 
 def test_a_file_name_holds_no_more_than_a_name(client: Client, project: Project) -> None:

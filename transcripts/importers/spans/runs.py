@@ -280,6 +280,8 @@ def _run(trace: Trace, spans: list[Told], run_id: str, parent: str, home: str) -
         labels["conversation"] = conversation
     agents = [span.agent for span in spans if span.agent]
     named = root.name if root is not None and root.kind not in ("llm", "tool") else ""
+    # What the conventions call the span of an agent without a name.
+    named = named.removeprefix("invoke_agent").strip()
     failed = root is not None and root.kind not in ("llm", "tool") and bool(root.failed)
     notes = list(trace.notes)
     if trace.doubled:

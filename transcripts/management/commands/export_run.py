@@ -21,9 +21,15 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
+        names = [exporter.name for exporter in all_exporters()]
         parser.add_argument("run", metavar="RUN", help="the sender's run id")
         parser.add_argument("--project", help="the project's short name, where ids repeat")
-        parser.add_argument("--as", dest="as_", default="native", help="the format (native)")
+        parser.add_argument(
+            "--as",
+            dest="as_",
+            default="native",
+            help=f"one of {', '.join(names)}; without it, native",
+        )
         parser.add_argument("--output", "-o", type=Path, help="the file; without it, the screen")
 
     def handle(self, **options: Any) -> None:

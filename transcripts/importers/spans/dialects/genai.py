@@ -18,6 +18,7 @@ from transcripts.importers.spans.span import Span, text_of
 from transcripts.importers.spans.told import (
     AGENT,
     Told,
+    cost,
     count,
     first_label,
     structured,
@@ -93,6 +94,8 @@ def read_usage(found: Told, attributes: Mapping[str, Any]) -> None:
     found.tokens_out = count(
         attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"
     )
+    # No convention has the cost; several tools write it by this name.
+    found.cost = cost(attributes.get("gen_ai.usage.cost"))
     found.tokens_reasoning = count(
         attributes,
         "gen_ai.usage.reasoning.output_tokens",
