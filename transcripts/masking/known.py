@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -25,26 +25,44 @@ MOST: Final = 500
 TOKEN: Final = re.compile(r"[^\s\"'`<>()\[\]{},;|&]{6,512}")
 CUTS: Final = re.compile(r"[=:@/?#]")
 TRAILING: Final = ".,:;!?"
+# Between a family and a ticket in what is stored; no family holds it.
+MARK: Final = ":"
 
 
 class KnownValues:
-    """The secrets of one run: digests with families to store, plain values for this call alone."""
+    """The secrets of one run: digests with families to store, plain values for this call alone.
 
-    __slots__ = ("_key", "_matcher", "_plain", "_stored", "families")
+    `stored` is what `to_store` answered before; a bare family is read too.
+    """
+
+    __slots__ = ("_key", "_matcher", "_news", "_news_matcher", "_plain", "_stored", "_told")
 
     def __init__(self, key: RunKey, stored: Mapping[str, str]) -> None:
         self._key = key
         self._stored = frozenset(stored)
         self._plain: dict[str, None] = {}
         self._matcher: Any = None
-        self.families: dict[str, str] = dict(stored)
+        self._news: dict[str, None] = {}
+        self._news_matcher: Any = None
+        self._told: dict[str, str] = dict(stored)
 
     def learn(self, value: str, family: str) -> str:
         """Remember a secret; answers the family under which it is known."""
+        digest = self._key.digest(value)
         if is_distinct(value) and value not in self._plain and len(self._plain) < MOST:
             self._plain[value] = None
             self._matcher = None
-        return self.families.setdefault(self._key.digest(value), family)
+            if digest not in self._stored:
+                self._news[value] = None
+                self._news_matcher = None
+        told = self._told.get(digest)
+        if told is None:
+            told = self._told[digest] = f"{family}{MARK}{self._key.ticket(value)}"
+        return told.partition(MARK)[0]
+
+    def to_store(self) -> dict[str, str]:
+        """Digests of all secrets seen, each with `family:ticket` (see `RunKey.ticket`)."""
+        return dict(self._told)
 
     def count(self) -> int:
         """How many plain values this call has learned."""
@@ -53,6 +71,18 @@ class KnownValues:
     def may_be_in(self, text: str) -> bool:
         """Whether a value that this call learned may stand in `text`, however written."""
         return bool(self._plain) and self._forms().search(fold(text)) is not None
+
+    def news_may_be_in(self, text: str) -> bool:
+        """The same of the values that were not among those stored."""
+        if not self._news:
+            return False
+        if self._news_matcher is None:
+            self._news_matcher = _matcher(self._news)
+        return self._news_matcher.search(fold(text)) is not None
+
+    def news(self) -> int:
+        """How many values were learned that were not among those stored."""
+        return len(self._news)
 
     def hits(self, text: str, folded: bytes) -> Iterator[Hit]:
         """Where known values stand in `text`; `folded` is `fold(text)`."""
@@ -69,19 +99,21 @@ class KnownValues:
                     yield self._hit(start, end, value)
 
     def _hit(self, start: int, end: int, value: str) -> Hit:
-        family = self.families.get(self._key.digest(value), "known")
+        family = self._told.get(self._key.digest(value), "known").partition(MARK)[0]
         return Hit(start, end, "known-value", family, Rank.KNOWN)
 
     def _forms(self) -> Any:
         """All plain values as they are written in texts, JSON, URLs and HTML, as one pattern."""
         if self._matcher is None:
-            forms = {form for value in self._plain for form in _written(value)}
-            # The longest first: where one value begins another, the whole is meant.
-            ordered = sorted(forms, key=len, reverse=True)
-            self._matcher = compiled(
-                "|".join(re2.escape(form) for form in ordered).encode("latin-1")
-            )
+            self._matcher = _matcher(self._plain)
         return self._matcher
+
+
+def _matcher(values: Iterable[str]) -> Any:
+    forms = {form for value in values for form in _written(value)}
+    # The longest first: where one value begins another, the whole is meant.
+    ordered = sorted(forms, key=len, reverse=True)
+    return compiled("|".join(re2.escape(form) for form in ordered).encode("latin-1"))
 
 
 def is_distinct(value: str) -> bool:

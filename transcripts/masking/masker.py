@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -53,9 +53,9 @@ class Masker:
     """Masks the texts of one run. Cheap to make: the engine is shared by the process.
 
     `key` is the master key (at least 16 bytes, `ValueError` otherwise). `known` are digests of
-    secrets that earlier deliveries of this run brought, with their families; `known` of the object
-    has the new ones added, to be stored with the run. `allowed` are digests of values that the
-    project says are no secrets (`RunKey.allowed_digest`).
+    secrets that earlier deliveries of this run brought, as `known` of the masker was then; `known`
+    of the object has the new ones added, to be stored with the run. `allowed` are digests of values
+    that the project says are no secrets (`RunKey.allowed_digest`).
 
     Every method raises `MaskingError` when a text cannot be masked; nothing of it may be stored
     then.
@@ -80,13 +80,22 @@ class Masker:
 
     @property
     def known(self) -> Mapping[str, str]:
-        """Digests of the secrets seen so far, with their families; holds no plain text."""
-        return dict(self._known.families)
+        """Digests of the secrets seen so far, with families and tickets; holds no plain text."""
+        return self._known.to_store()
+
+    @property
+    def news(self) -> int:
+        """How many secrets were seen that `known` did not hold when this masker was made, of those
+        that are odd enough to be looked for everywhere.
+        """
+        return self._known.news()
 
     @property
     def receipt(self) -> MaskReceipt:
         """The rule set, and how many places each rule had masked in all that was masked so far."""
-        return MaskReceipt(rule_set(), dict(sorted(self._hits.items())))
+        version = self._options.version
+        name = f"{rule_set()}+{version}" if version else rule_set()
+        return MaskReceipt(name, dict(sorted(self._hits.items())))
 
     def text(self, value: str) -> MaskedText:
         """`value` with its secrets replaced. JSON is read as JSON and stays it."""
@@ -104,6 +113,20 @@ class Masker:
         mapped(record, self._seen, partial(self._seen, as_json=True))
         self._look_again()
         return MaskedRun(mapped(record, self.text, self.json_text), self.receipt)
+
+    def look_through(self, values: Iterable[tuple[str, bool]]) -> None:
+        """Learn the secrets of texts (with whether each is JSON text) before they are masked, so
+        that what one gives away is masked in all.
+        """
+        for value, as_json in values:
+            self._seen(str.__str__(value), as_json=as_json)
+        self._look_again()
+
+    def caught_up(self, value: MaskedText, *, as_json: bool = False) -> MaskedText:
+        """A text that was masked before, masked anew if it may hold what this masker learned."""
+        if not self._known.news_may_be_in(value):
+            return value
+        return self._masked(str.__str__(value), as_json=as_json)
 
     def again(self, run: MaskedRun) -> MaskedRun:
         """A masked run masked anew under this rule set; what is masked keeps its placeholders."""
@@ -143,7 +166,7 @@ class Masker:
                     self._done[value, as_json] = self._mask(value, as_json=as_json)
 
     def _mask(self, value: str, *, as_json: bool) -> _Done:
-        if HARMLESS.fullmatch(value):
+        if HARMLESS.fullmatch(value) and not self._options.own_rule_may_hit(value):
             return _Done(masked_text(value))
         try:
             return self._stable(value, as_json=as_json)

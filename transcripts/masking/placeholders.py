@@ -6,11 +6,14 @@ placeholder all over a run, and placeholders of two runs cannot be matched with 
 
 from __future__ import annotations
 
+import base64
 import hmac
 import re
 from dataclasses import dataclass
 from typing import Final
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -29,6 +32,7 @@ class RunKey:
 
     _naming: bytes
     _allowing: bytes
+    _sealing: bytes
 
     @classmethod
     def derive(cls, *, master: bytes, project: str, run: str) -> RunKey:
@@ -37,7 +41,11 @@ class RunKey:
             raise ValueError(
                 f"the masking key has {len(master)} bytes; it needs at least {KEY_BYTES}"
             )
-        return cls(_hkdf(master, "run", project, run), _hkdf(master, "allowed", project))
+        return cls(
+            _hkdf(master, "run", project, run),
+            _hkdf(master, "allowed", project),
+            _hkdf(master, "ticket", project, run),
+        )
 
     def placeholder(self, family: str, value: str) -> str:
         """The placeholder for `value`, whose id does not depend on the family."""
@@ -50,6 +58,22 @@ class RunKey:
     def allowed_digest(self, value: str) -> str:
         """What the allow-list stores of a value that is no secret: 32 hex digits, keyed."""
         return _hmac(self._allowing, value)
+
+    def ticket(self, value: str) -> str:
+        """The allow-list's digest of a secret, sealed for this run, as URL-safe base64.
+
+        With it a placeholder can be put on the allow-list, although its secret is gone; without the
+        master key it cannot be matched with the tickets of other runs.
+        """
+        sealed = AESSIV(self._sealing).encrypt(bytes.fromhex(self.allowed_digest(value)), None)
+        return base64.urlsafe_b64encode(sealed).decode()
+
+    def allowed_of(self, ticket: str) -> str | None:
+        """The allow-list's digest that a ticket of this run holds; None if it is no such ticket."""
+        try:
+            return AESSIV(self._sealing).decrypt(base64.urlsafe_b64decode(ticket), None).hex()
+        except (ValueError, InvalidTag):
+            return None
 
 
 def hidden(text: str) -> str:

@@ -230,7 +230,8 @@ def _number(lexeme: re.Match[str], under: Under, frame: _Frame, flat: _Flat, dep
     paired = (
         name.lower() in PAIR_VALUES if frame.is_object else len(frame.values) + frame.passed < 2
     )
-    if len(text) < CARD_DIGITS and not paired and not flat.options.strength(name):
+    plain = len(text) < CARD_DIGITS and not flat.options.own_rule_may_hit(f"{name}={text}")
+    if plain and not paired and not flat.options.strength(name):
         # Vectors and counts: most of the pieces of large JSON.
         frame.passed += 1
         flat.write("0\n")

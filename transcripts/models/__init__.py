@@ -4,6 +4,7 @@ from transcripts.models.api_keys import ApiKey
 from transcripts.models.audit import AccessEntry
 from transcripts.models.deliveries import Delivery
 from transcripts.models.idents import IDENT_LENGTH, POINTER_LENGTH
+from transcripts.models.masking import MaskingChoice, MaskRule, NotSecret
 from transcripts.models.people import Membership, Project, User, UserManager
 from transcripts.models.rounds import Message, Round, ToolCall
 from transcripts.models.runs import Run
@@ -15,8 +16,11 @@ __all__ = [
     "AccessEntry",
     "ApiKey",
     "Delivery",
+    "MaskRule",
+    "MaskingChoice",
     "Membership",
     "Message",
+    "NotSecret",
     "OpenTrace",
     "Project",
     "Round",

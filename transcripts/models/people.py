@@ -51,11 +51,15 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class Project(models.Model):
-    """One agent system and the people who may read it."""
+    """One agent system and the people who may read it.
+
+    `masking_version` counts the changes of what it chose about masking; receipts of runs name it.
+    """
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)
     created_at = models.DateTimeField(default=timezone.now)
+    masking_version = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
         ordering = ("name",)

@@ -18,6 +18,7 @@ from transcripts.record import RunRecord
 from transcripts.services import rows
 from transcripts.services.assembled import forget_unsaid
 from transcripts.services.content import Arrived, Content, storable
+from transcripts.services.masked_rows import earlier_rows_mask, keep_receipt
 from transcripts.services.quiet import reopen
 from transcripts.services.run_answers import join_answers
 from transcripts.services.run_facts import derive_ending, derive_ticket, last_unanswered
@@ -49,7 +50,8 @@ class RunRefusedError(ValueError):
 class StoreOutcome:
     """What a delivery did to one run. Rounds: `new` ones, `folded` repeats, `replaced` and `late`
     ones. `answered`: calls of earlier deliveries whose results came now. `retold`: the run as a
-    whole is told otherwise, such as how it ended. The numbers tell the same round by round.
+    whole is told otherwise, such as how it ended, or with less, since a secret became
+    known. The numbers tell the same round by round.
     """
 
     run: Run
@@ -78,7 +80,7 @@ class StoreOutcome:
         return bool(self.created or self.new or self.replaced or self.answered or self.retold)
 
 
-MaskerFactory = Callable[[Project, str, Run], Masker]
+MaskerFactory = Callable[[Project, Run], Masker]
 
 
 def run_store(
@@ -112,13 +114,15 @@ def run_store(
     )
     messages = compare_messages(run_pk=run.pk, changes=changes)
 
-    masker = make_masker(project, record.run_id, run)
+    masker = make_masker(project, run)
     header_digest = content.header(record)
     header_is_new = header_digest != bytes(run.header_digest)
-    masked = NOTHING
+    masked, remasked = NOTHING, 0
     if changes.written or messages.whole or messages.repeats or header_is_new:
         masked = masker.run(_reduced(record, changes, messages, with_header=header_is_new))
-        _keep_receipt(run, masker)
+        if not created:
+            remasked = earlier_rows_mask(run=run, masker=masker)
+        keep_receipt(run=run, masker=masker, all_of_it=created)
     if header_is_new:
         keep_header(run=run, masked=masked, plain=header_only(record))
         run.header_digest = header_digest
@@ -148,7 +152,7 @@ def run_store(
     waiting = last_unanswered(run=run, arrived=known) if run.ending == Ending.OPEN else 0
     run.completeness = completeness_of(run=run, new=changes.new, last_unanswered=waiting)
     run.updated_at = timezone.now()
-    if header_is_new and not created:
+    if (header_is_new or remasked) and not created:
         run.save()
     else:
         rows.update_run(run)
@@ -163,7 +167,7 @@ def run_store(
         new_numbers=frozenset(changes.new),
         replaced_numbers=frozenset(changes.replaced_numbers),
         late_numbers=late_numbers,
-        retold=header_is_new or run.ending != ending_before,
+        retold=bool(header_is_new or remasked or run.ending != ending_before),
     )
 
 
@@ -240,13 +244,3 @@ def _write(
     writes.send()
     drop_unread(run_pk=run.pk, changes=changes)
     run.has_messages = run.has_messages or bool(masked.record.messages)
-
-
-def _keep_receipt(run: Run, masker: Masker) -> None:
-    receipt = masker.receipt
-    hits = dict(run.mask_hits)
-    for rule, count in receipt.hits.items():
-        hits[rule] = hits.get(rule, 0) + count
-    run.mask_hits = dict(sorted(hits.items()))
-    run.mask_rule_set = receipt.rule_set
-    run.mask_known = dict(masker.known)

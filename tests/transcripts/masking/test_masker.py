@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transcripts.masking import MaskedText, Masker, MaskingError, engine
+from transcripts.masking import MaskedText, Masker, MaskingError, RunKey, engine, masked_text
 from transcripts.record import (
     Call,
     InputChange,
@@ -194,3 +194,32 @@ def test_masking_twice_changes_nothing(text):
     once = masker().text(text)
 
     assert str(masker().text(str(once) + "")) == once
+
+
+def test_a_ticket_of_a_known_secret_tells_what_the_allow_list_keeps():
+    key = RunKey.derive(master=KEY, project="p", run="r")
+    one = Masker(key=KEY, project="p", run="r")
+    one.text("password=Orchid_4417")
+
+    ((digest, told),) = one.known.items()
+    family, _, ticket = told.partition(":")
+
+    assert (digest, family) == (key.digest("Orchid_4417"), "password")
+    assert key.allowed_of(ticket) == key.allowed_digest("Orchid_4417")
+    other = RunKey.derive(master=KEY, project="p", run="other")
+    assert other.allowed_of(ticket) is None
+    assert other.ticket("Orchid_4417") != ticket
+
+
+def test_only_what_was_not_known_is_news():
+    first = Masker(key=KEY, project="p", run="r")
+    first.text("password=Orchid_4417")
+    again = Masker(key=KEY, project="p", run="r", known=first.known)
+
+    again.text("password=Orchid_4417")
+    old = masked_text("the Orchid_4417 and the Kestrel.8812 of before")
+
+    assert (first.news, again.news) == (1, 0)
+    assert again.caught_up(old) is old
+    again.text("password=Kestrel.8812")
+    assert "Kestrel" not in again.caught_up(old)
