@@ -39,7 +39,13 @@ from transcripts.services.deliveries import (
     delivery_quarantine,
     delivery_store,
 )
-from transcripts.services.runs import RunRefusedError, StoreOutcome, run_store, wait_for_turn
+from transcripts.services.runs import (
+    RunGoneError,
+    RunRefusedError,
+    StoreOutcome,
+    run_store,
+    wait_for_turn,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -51,9 +57,12 @@ TOLD = 100
 
 @dataclass
 class Outcome:
-    """What became of a delivery: runs stored, and what could not be."""
+    """What became of a delivery: runs stored, those that are `gone` and so were not, and what could
+    not be.
+    """
 
     runs: list[StoreOutcome] = field(default_factory=list)
+    gone: int = 0
     problems: list[ImportProblem] = field(default_factory=list)
     due: dict[int, datetime] = field(default_factory=dict)
 
@@ -72,6 +81,7 @@ class Outcome:
                 for stored in self.runs[:TOLD]
             ],
             "runs_stored": len(self.runs),
+            "runs_gone": self.gone,
             "rounds_new": sum(stored.new for stored in self.runs),
             "rounds_folded": sum(stored.folded for stored in self.runs),
             "rounds_replaced": sum(stored.replaced for stored in self.runs),
@@ -197,6 +207,9 @@ def _store(
     try:
         stored = run_store(project=project, fragment=record, live=live, assembled=assembled)
         due = run_analyse_or_wait(run=stored.run) if stored.changed else None
+    except RunGoneError:
+        outcome.gone += 1
+        return
     except DataError:
         raise RunRefusedError("a number or a time is out of the range that can be stored") from None
     outcome.runs.append(stored)

@@ -208,6 +208,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 60,
         "options": {"expires": 60},
     },
+    "remove what is past its days": {
+        "task": "agentdesk.tasks.retention",
+        "schedule": 300,
+        "options": {"expires": 300},
+    },
     "learn what is normal": {
         "task": "agentdesk.tasks.learn",
         "schedule": 300,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from agentdesk import pipeline
+from agentdesk import keeping, pipeline
 from agentdesk.draining import deliveries_process
 from agentdesk.pipeline import delivery_process
 from agentdesk.traces import TRACE_ASSEMBLE
@@ -21,7 +22,14 @@ from analysis.services.incident_aging import incidents_age, incidents_recount
 from analysis.services.quiet import quiet_runs_close
 from analysis.services.verdicts import stale_run_analyse, stale_runs
 from analysis.undo import changes_forget
-from transcripts.queueing import DELIVER, RUN_ANALYSE, drain_begins, enqueue, enqueue_drain
+from transcripts.queueing import (
+    DELIVER,
+    RUN_ANALYSE,
+    RUN_EMPTY,
+    drain_begins,
+    enqueue,
+    enqueue_drain,
+)
 from transcripts.services.deliveries import DRAINED_AT_ONCE, deliveries_claim, deliveries_left
 from transcripts.services.traces import traces_due, traces_put_away
 
@@ -29,6 +37,7 @@ logger = logging.getLogger(__name__)
 
 RETRIED = (OperationalError, InterfaceError)
 JOB_RUN = "agentdesk.tasks.job_run"
+PROJECT_RETAIN = "agentdesk.tasks.project_retain"
 # What is still there at the second sweep after it was queued, the queue has lost, or is behind
 # with.
 SWEEPS_WAITED = 2
@@ -97,6 +106,32 @@ def age_incidents() -> int:
     deleted. Safe to run twice.
     """
     return incidents_age() + incidents_recount()
+
+
+@shared_task(ignore_result=True)
+def retention() -> None:
+    """Go on with runs that are half removed, and queue each project with rules. Safe to run
+    twice.
+    """
+    keeping.runs_empty(end=time.monotonic() + JOB_SLICE_SECONDS)
+    for project_pk in keeping.projects_with_rules():
+        enqueue(PROJECT_RETAIN, project_pk)
+
+
+@shared_task(autoretry_for=RETRIED, retry_backoff=1, retry_backoff_max=30, max_retries=5)
+def project_retain(project_pk: int) -> None:
+    """Remove what is past its days in a project, for a while, and queue it again. Safe to run
+    twice.
+    """
+    if keeping.project_retain(project_pk=project_pk, seconds=JOB_SLICE_SECONDS):
+        enqueue(PROJECT_RETAIN, project_pk)
+
+
+@shared_task(autoretry_for=RETRIED, retry_backoff=1, retry_backoff_max=30, max_retries=5)
+def run_empty(run_pk: int) -> None:
+    """Remove the rows of a marked run, for a while, and queue it again. Safe to run twice."""
+    if not keeping.run_empty(run_pk, end=time.monotonic() + JOB_SLICE_SECONDS):
+        enqueue(RUN_EMPTY, run_pk)
 
 
 @shared_task(ignore_result=True)

@@ -116,6 +116,7 @@ def run_out(run: Run) -> dict[str, Any]:
         "rounds": run.round_count,
         "calls": run.call_count,
         "masked": run.mask_hits,
+        "transcript_removed_at": run.text_removed_at,
         "verdict": _told(verdict.sentence, run) if verdict else None,
         "flagged": verdict.flagged if verdict else None,
         "first_odd_round": _first_odd(verdict, run) if verdict else None,

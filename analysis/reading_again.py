@@ -31,7 +31,8 @@ def outdated(project: Project, book: LimitBook) -> Q:
     for agent in book.agents:
         own |= Q(run__agent=agent, limits=book.applied(agent).digest)
     others = Q(limits=book.applied("").digest) & ~Q(run__agent__in=book.agents)
-    return Q(run__project=project) & ~(Q(suite=suite_version()) & (own | others))
+    there = Q(run__project=project, run__text_removed_at=None)
+    return there & ~(Q(suite=suite_version()) & (own | others))
 
 
 def outdated_count(*, project: Project, book: LimitBook) -> int:
@@ -42,7 +43,7 @@ def outdated_count(*, project: Project, book: LimitBook) -> int:
 
 def runs_to_read(*, project: Project, everything: bool) -> tuple[dict[str, Any], int]:
     """What a job has to know to read past runs again, and how many they are."""
-    wanted = Q(run__project=project)
+    wanted = Q(run__project=project, run__text_removed_at=None)
     if not everything:
         wanted = outdated(project, limit_book(project_id=project.pk))
     found = Verdict.objects.filter(wanted).order_by("-pk")
@@ -52,7 +53,12 @@ def runs_to_read(*, project: Project, everything: bool) -> tuple[dict[str, Any],
 
 def reading_step(job: Job) -> bool:
     """Read the next runs; True once all are read. Each run is locked, as by a delivery."""
-    wanted = Q(run__project=job.project_id, pk__gt=job.cursor or 0, pk__lte=job.wanted["last"])
+    wanted = Q(
+        run__project=job.project_id,
+        run__text_removed_at=None,
+        pk__gt=job.cursor or 0,
+        pk__lte=job.wanted["last"],
+    )
     if not job.wanted["everything"]:
         book = limit_book(project_id=job.project_id)
         wanted &= outdated(job.project, book)
@@ -74,7 +80,7 @@ def reading_step(job: Job) -> bool:
 def _read_again(job: Job, pk: int) -> None:
     run = run_locked(pk=pk)
     before = Verdict.objects.filter(pk=pk).first() if run else None
-    if run is None or before is None:
+    if run is None or before is None or run.text_removed_at is not None:
         return
     try:
         with transaction.atomic():

@@ -49,6 +49,9 @@ class RunOut(Schema):
     cost: Decimal | None
     currency: str
     duration_ms: float | None
+    transcript_removed_at: datetime | None = Field(
+        description="Since when the transcript is gone; null while it is there."
+    )
     completeness: dict[str, Any]
     masked: dict[str, int] = Field(description="Secrets that were masked, by rule.")
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from transcripts.choices import Role
+from transcripts.choices import Removal, Role
 from transcripts.models import Membership, Project, Run, User
 
 
@@ -57,17 +57,41 @@ class Reader:
             raise PermissionDenied(f"Your role here ({self.role}) may not {what}.")
 
     def may_read(self, run: Run) -> bool:
-        """Whether this person may read the run's transcript."""
-        return self.may(May.READ_TRANSCRIPTS) and (self.restricted or not run.restricted)
+        """Whether this person may read the run's transcript, which is still there."""
+        return (
+            self.may(May.READ_TRANSCRIPTS)
+            and (self.restricted or not run.restricted)
+            and run.text_removed_at is None
+        )
 
     def require_read(self, run: Run) -> None:
-        """Raise `PermissionDenied` (403) unless this person may read the run's transcript.
+        """Raise `PermissionDenied` (403) unless this person may read the run's transcript, and
+        `TranscriptRemovedError` (410) where it is no longer there.
 
         No secret is given away by it: every member sees the run in the list, with its verdict.
         """
         self.require(May.READ_TRANSCRIPTS)
-        if not self.may_read(run):
+        if run.restricted and not self.restricted:
             raise PermissionDenied("This run is restricted to readers who are named for it.")
+        require_transcript(run)
+
+
+class TranscriptRemovedError(Exception):
+    """A run's transcript was removed; the message says when and by what."""
+
+
+def require_transcript(run: Run) -> None:
+    """Raise `TranscriptRemovedError` where a run's transcript was removed."""
+    if run.text_removed_at is not None:
+        raise TranscriptRemovedError(removed_words(run))
+
+
+def removed_words(run: Run) -> str:
+    """When and by what a run's transcript was removed; empty where it is there."""
+    if run.text_removed_at is None:
+        return ""
+    day = f"{run.text_removed_at.day} {run.text_removed_at:%B %Y}"
+    return f"Its transcript was removed on {day} by {run.text_removed_by}."
 
 
 def memberships_of(user: User) -> list[Membership]:
@@ -89,6 +113,7 @@ def reader_for(user: User, slug: str, memberships: Sequence[Membership] | None =
 def run_for(project: Project, pk: int, *related: str) -> Run:
     """A run of the project, with what hangs on it one to one; 404 for any other."""
     try:
-        return Run.objects.select_related(*related).get(project=project, pk=pk)
+        runs = Run.objects.exclude(removal=Removal.RUN).select_related(*related)
+        return runs.get(project=project, pk=pk)
     except Run.DoesNotExist:
         raise Http404("No such run in this project.") from None

@@ -11,10 +11,11 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query, Router
 
+from transcripts.access import removed_words
 from transcripts.api_keys import KeyAuth
 from transcripts.audit import access_record
 from transcripts.bodies import check_format, check_run_id, check_shape, check_type, read_body
-from transcripts.choices import AccessAction, DeliveryKind, KeyScope
+from transcripts.choices import AccessAction, DeliveryKind, KeyScope, Removal
 from transcripts.examples import END_EXAMPLE, FILE_EXAMPLE, ROUNDS_EXAMPLE, RUN_EXAMPLE
 from transcripts.export import all_exporters
 from transcripts.export.native import native_run
@@ -43,6 +44,7 @@ TAKEN: dict[int, Any] = {
     422: ProblemOut,
 }
 FOUND = {**REFUSED, 404: ProblemOut}
+READABLE = {**FOUND, 410: ProblemOut}
 
 
 def _sends(type_: type, example: Any, *media: str) -> dict[str, Any]:
@@ -160,7 +162,7 @@ def delivery_read(request: HttpRequest, receipt: UUID) -> dict[str, Any]:
 @router.get(
     "/runs/{path:run_id}/rounds",
     auth=may_read,
-    response={200: RoundsOut, **FOUND},
+    response={200: RoundsOut, **READABLE},
     summary="Read rounds",
 )
 def rounds_read(
@@ -192,7 +194,7 @@ def rounds_read(
     }
 
 
-@router.get("/runs/{path:run_id}/export", auth=may_read, response=FOUND, summary="Export a run")
+@router.get("/runs/{path:run_id}/export", auth=may_read, response=READABLE, summary="Export a run")
 def run_export(
     request: HttpRequest,
     run_id: str,
@@ -222,8 +224,9 @@ def run_of(request: HttpRequest, run_id: str) -> Run:
     """The run of the key's project by the sender's id; 404 for any other."""
     project = _key(request).project
     digest = run_digest(project.pk, run_id)
+    runs = Run.objects.exclude(removal=Removal.RUN).select_related("project")
     try:
-        return Run.objects.select_related("project").get(project=project, digest=digest)
+        return runs.get(project=project, digest=digest)
     except Run.DoesNotExist:
         raise Http404("No such run in this project.") from None
 
@@ -233,6 +236,8 @@ def readable_run(request: HttpRequest, run_id: str) -> Run:
     run = run_of(request, run_id)
     if run.restricted:
         raise ProblemError(403, "This run is restricted to readers who are named for it.")
+    if run.text_removed_at is not None:
+        raise ProblemError(410, removed_words(run))
     return run
 
 
@@ -290,6 +295,7 @@ def _delivery_out(delivery: Delivery) -> dict[str, Any]:
         "at": delivery.error_at,
         "runs": outcome.get("runs", []),
         "runs_stored": outcome.get("runs_stored", 0),
+        "runs_gone": outcome.get("runs_gone", 0),
         "problems": outcome.get("problems", []),
         "problems_found": outcome.get("problems_found", int(bool(delivery.error))),
     }

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from transcripts.choices import StopReason
+from transcripts.choices import REMOVED, StopReason
 from transcripts.json_tree import inline_args, json_node
 from transcripts.selectors.pages import TOLD_MESSAGES, Cut, RoundWindow
 
@@ -52,8 +52,8 @@ class TextCard:
 
 @dataclass(frozen=True)
 class CallCard:
-    """One call. `state` is `text`, `error`, `empty` or `unanswered`; `nothing` says which kind of
-    nothing.
+    """One call. `state` is `text`, `error`, `empty`, `unanswered` or `removed`; `nothing` says
+    which kind of nothing.
     """
 
     index: int
@@ -188,6 +188,8 @@ def head_of(text: str, characters: int = SHOWN) -> str:
 def _result(call: dict[str, Any], *, waits: bool) -> tuple[TextCard | None, str, str]:
     text, length = call["result_head"], call["result_length"]
     if text is None:
+        if call["joined"] == REMOVED:
+            return None, "removed", "Its result was removed"
         if waits:
             return None, "waiting", "No answer yet"
         return None, "unanswered", "Unanswered: no result came for this call"

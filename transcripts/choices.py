@@ -81,6 +81,18 @@ class InputKind(TextChoices):
     LOOSE = "loose", "a round that is not there, so that the input is not known"
 
 
+class Removal(TextChoices):
+    """What of a run is still being removed, by a worker in steps."""
+
+    NONE = "", "nothing"
+    TEXT = "text", "its transcript"
+    RUN = "run", "all of it"
+
+
+# How the result of a call was joined to it, where it was removed: it is not one that never came.
+REMOVED = "removed"
+
+
 class AccessAction(TextChoices):
     """What a line of the audit log records."""
 
@@ -98,6 +110,7 @@ class AccessAction(TextChoices):
     CASE = "case", "changed a test case"
     DELETE = "delete", "deleted"
     HOLD = "hold", "changed a legal hold"
+    RETENTION = "retention", "removed by retention"
     UNDO = "undo", "took a change back"
 
 

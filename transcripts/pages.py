@@ -8,10 +8,17 @@ from typing import Any, Concatenate, ParamSpec, cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 
-from transcripts.access import May, Reader, memberships_of, reader_for
+from transcripts.access import (
+    May,
+    Reader,
+    TranscriptRemovedError,
+    memberships_of,
+    reader_for,
+)
 from transcripts.audit import access_record
 from transcripts.choices import AccessAction, Role
 from transcripts.models import Run, User
@@ -42,7 +49,10 @@ def project_page(what: May) -> Callable[[ProjectView[P]], Callable[..., HttpResp
             request.reader = reader  # type: ignore[attr-defined]
             request.memberships = memberships  # type: ignore[attr-defined]
             reader.require(what)
-            response = view(request, reader, *args, **kwargs)
+            try:
+                response = view(request, reader, *args, **kwargs)
+            except TranscriptRemovedError as removed:
+                response = render(request, "410.html", {"why": str(removed)}, status=410)
             patch_vary_headers(response, ("HX-Request",))
             return response
 

@@ -65,6 +65,7 @@ class DeliveryOut(Schema):
     at: str
     runs: list[DeliveredRunOut] = Field(description="The first hundred.")
     runs_stored: int
+    runs_gone: int
     problems: list[DeliveryProblemOut] = Field(description="The first hundred.")
     problems_found: int
 

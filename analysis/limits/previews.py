@@ -29,7 +29,7 @@ COUNT_UP_TO = 10_000
 
 def runs_of(project: Project, scope: Scope) -> QuerySet[Run]:
     """The past runs that limits of that scope are for."""
-    runs = Run.objects.filter(project=project).exclude(ending=Ending.OPEN)
+    runs = Run.objects.filter(project=project, text_removed_at=None).exclude(ending=Ending.OPEN)
     return runs.filter(agent=scope.agent) if scope.agent else runs
 
 

@@ -15,7 +15,7 @@ from django.http import QueryDict
 
 from analysis.models import Finding
 from transcripts.access import May, Reader
-from transcripts.choices import Ending
+from transcripts.choices import Ending, Removal
 from transcripts.models import Project, Run
 
 ROWS_PER_PAGE = 25
@@ -109,7 +109,7 @@ def runs_matching(*, project: Project, wanted: RunFilter, reader: Reader | None)
     `reader` may read and at no others: which runs it finds would tell what stands in them.
     No reader stands for an API key, which reads all but restricted runs.
     """
-    runs = Run.objects.filter(project=project)
+    runs = Run.objects.filter(project=project).exclude(removal=Removal.RUN)
     if wanted.tab == "flagged":
         runs = runs.filter(verdict__flagged=True)
     elif wanted.tab == UNFLAGGED:

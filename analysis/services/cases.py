@@ -166,13 +166,24 @@ def cases_forget(*, now: bool = False) -> int:
         gone = gone.filter(deleted_at__lt=timezone.now() - KEPT_DELETED)
     count = 0
     for pk in gone.values_list("pk", flat=True):
-        with transaction.atomic():
-            CaseRevision.objects.filter(case=pk).delete()
-            CaseResult.objects.filter(case=pk).delete()
-            count += TestCase.objects.filter(pk=pk).update(
-                recording="", title="", agent="", run=None, incident=None, mask_hits={}
-            )
+        count += _case_empty(pk)
     return count
+
+
+def cases_erase(*, run_pk: int) -> int:
+    """Delete the cases that were made of a run, with their texts and for good; returns how many."""
+    made_of_it = TestCase.objects.filter(run=run_pk)
+    made_of_it.filter(deleted_at=None).update(deleted_at=timezone.now())
+    return sum(_case_empty(pk) for pk in made_of_it.values_list("pk", flat=True))
+
+
+@transaction.atomic
+def _case_empty(pk: int) -> int:
+    CaseRevision.objects.filter(case=pk).delete()
+    CaseResult.objects.filter(case=pk).delete()
+    return TestCase.objects.filter(pk=pk).update(
+        recording="", title="", agent="", run=None, incident=None, mask_hits={}
+    )
 
 
 def next_number(project: Project) -> int:

@@ -24,7 +24,9 @@ def quiet_runs_close(*, limit: int = 200) -> int:
     now = timezone.now()
     shortest = min([settings.AGENTDESK_RUN_IDLE_SECONDS, *_limits_set()])
     open_runs = Run.objects.filter(
-        ending=Ending.OPEN, updated_at__lt=now - timedelta(seconds=shortest)
+        ending=Ending.OPEN,
+        text_removed_at=None,
+        updated_at__lt=now - timedelta(seconds=shortest),
     )
     books: dict[int, LimitBook] = {}
     closed = 0
@@ -48,7 +50,9 @@ def quiet_runs_close(*, limit: int = 200) -> int:
 def _close(pk: int, quiet_for: timedelta) -> bool:
     with transaction.atomic():
         run = run_locked(pk=pk)
-        if run is None or not run_close(run=run, quiet_for=quiet_for):
+        if run is None or run.text_removed_at is not None:
+            return False
+        if not run_close(run=run, quiet_for=quiet_for):
             return False
         run_analyse(run=run)
     return True

@@ -37,8 +37,11 @@ def run_analyse(*, run: Run) -> Verdict:
     """Let all detectors read the run, and put verdict and findings in the place of those before;
     then the run joins the incidents of its faults, and leaves others.
 
-    Needs a transaction that holds the run's lock, as after `run_store`.
+    Needs a transaction that holds the run's lock, as after `run_store`. Raises ValueError where the
+    run's transcript was removed: what was found then is all that can be known.
     """
+    if run.text_removed_at is not None:
+        raise ValueError("there is no transcript to read")
     started = time.perf_counter()
     masked = run_record(run=run)
     cost = cost_of(masked.record)
@@ -81,6 +84,9 @@ def stale_run_analyse(*, run_pk: int) -> bool:
     with transaction.atomic():
         run = run_locked(pk=run_pk)
         if run is None or not Verdict.objects.filter(run=run, stale_since__isnull=False).exists():
+            return False
+        if run.text_removed_at is not None:
+            Verdict.objects.filter(run=run).update(stale_since=None)
             return False
         run_analyse(run=run)
     return True

@@ -17,7 +17,7 @@ from analysis.pages.run_costs import cost_fact, repeats_fact, window_fact
 from analysis.pages.run_findings import finding_round_after, finding_round_before
 from analysis.pages.run_pages import LISTED_FINDINGS, STEP, RunView
 from analysis.words import verdict_label
-from transcripts.access import May, Reader, run_for
+from transcripts.access import May, Reader, removed_words, run_for
 from transcripts.choices import AccessAction, Ending
 from transcripts.models import Run
 from transcripts.pages import note_access, project_page
@@ -170,7 +170,8 @@ def _whole_page(request: HttpRequest, reader: Reader, view: RunView) -> dict[str
         "findings_left": view.findings.total - len(listed),
         "newer": newer and _address(reader, newer),
         "older": older and _address(reader, older),
-        "restricted_to_others": run.restricted and not reader.may_read(run),
+        "restricted_to_others": run.restricted and not reader.restricted,
+        "removed": removed_words(run),
     }
 
 

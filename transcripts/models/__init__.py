@@ -5,6 +5,7 @@ from transcripts.models.audit import AccessEntry
 from transcripts.models.deliveries import Delivery
 from transcripts.models.idents import IDENT_LENGTH, POINTER_LENGTH
 from transcripts.models.masking import MaskingChoice, MaskRule, NotSecret
+from transcripts.models.keeping import ErasedRun, RetentionRule, RunHold
 from transcripts.models.people import Membership, Project, User, UserManager
 from transcripts.models.rounds import Message, Round, ToolCall
 from transcripts.models.runs import Run
@@ -18,13 +19,16 @@ __all__ = [
     "Delivery",
     "MaskRule",
     "MaskingChoice",
+    "ErasedRun",
     "Membership",
     "Message",
     "NotSecret",
     "OpenTrace",
     "Project",
+    "RetentionRule",
     "Round",
     "Run",
+    "RunHold",
     "SpanChunk",
     "ToolCall",
     "User",

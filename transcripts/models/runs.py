@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.db.models.functions import Left
 from django.utils import timezone
 
-from transcripts.choices import Ending
+from transcripts.choices import Ending, Removal
 from transcripts.fields import MaskedJSONField, MaskedTextField
 from transcripts.models.idents import IDENT_LENGTH
 from transcripts.models.people import Project
@@ -25,6 +25,8 @@ class Run(models.Model):
     the messages that hold goal and ticket, as `ticket_round` read them: the first round with a
     known input. Durations are in milliseconds, cost is in `currency`. `mask_known` keeps keyed
     digests of values that were found to be secrets, so that they are masked in what comes later.
+    `text_removed_at`: its transcript is gone since then, for the reason in `text_removed_by`, and
+    nothing that comes of it is kept any more. `removal` says what of it is still being removed.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="runs", db_index=False)
@@ -81,6 +83,9 @@ class Run(models.Model):
     mask_rule_set = models.CharField(max_length=60)
     mask_hits = models.JSONField(default=dict)
     mask_known = models.JSONField(default=dict)
+    text_removed_at = models.DateTimeField(null=True, blank=True)
+    text_removed_by = models.CharField(max_length=60, blank=True, default="", db_default="")
+    removal = models.CharField(max_length=4, choices=Removal, blank=True, default="", db_default="")
     received_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
 
@@ -89,6 +94,11 @@ class Run(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("project", "digest"), name="run_once"),
             models.CheckConstraint(condition=Q(ending__in=Ending.values), name="run_ending_known"),
+            models.CheckConstraint(
+                condition=Q(removal__in=Removal.values)
+                & (Q(removal="") | Q(text_removed_at__isnull=False)),
+                name="run_removal_known",
+            ),
         )
         indexes = (
             models.Index(fields=("project", "-received_at", "-id"), name="run_by_arrival"),
@@ -96,6 +106,12 @@ class Run(models.Model):
             models.Index(
                 fields=("updated_at",), name="run_still_open", condition=Q(ending=Ending.OPEN)
             ),
+            models.Index(
+                fields=("project", "received_at"),
+                name="run_with_text",
+                condition=Q(text_removed_at=None),
+            ),
+            models.Index(fields=("id",), name="run_half_removed", condition=~Q(removal="")),
         )
 
     def __str__(self) -> str:

@@ -266,7 +266,7 @@ ROUND_FIELDS = [
     *(f"{name}_{part}" for name in _ROUND_TEXTS for part in ("head", "length")),
 ]
 CALL_FIELDS = [
-    *("round_number", "index", "name", "is_error", "duration_ms", "sub_run"),
+    *("round_number", "index", "name", "is_error", "duration_ms", "joined", "sub_run"),
     *("args_head", "args_length", "result_head", "result_length"),
 ]
 MESSAGE_FIELDS = [

@@ -8,11 +8,12 @@ from transcripts.services.deliveries import (
     delivery_discard,
     delivery_retry,
 )
-from transcripts.services.runs import RunRefusedError, StoreOutcome, run_delete, run_store
+from transcripts.services.runs import RunGoneError, RunRefusedError, StoreOutcome, run_store
 
 __all__ = [
     "IdempotencyError",
     "NotWaitingError",
+    "RunGoneError",
     "RunRefusedError",
     "StoreOutcome",
     "delivery_accept",
@@ -20,6 +21,5 @@ __all__ = [
     "delivery_retry",
     "key_create",
     "key_revoke",
-    "run_delete",
     "run_store",
 ]

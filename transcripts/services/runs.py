@@ -1,4 +1,4 @@
-"""Takes what a delivery says of a run into the rows of the run; and deletes runs."""
+"""Takes what a delivery says of a run into the rows of the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from transcripts.keys import lock_number
 from transcripts.maskers import run_masker
 from transcripts.masking import Masker
 from transcripts.masking.types import MaskedRun, MaskReceipt
-from transcripts.models import Project, Run
+from transcripts.models import ErasedRun, Project, Run
 from transcripts.record import RunRecord
 from transcripts.services import rows
 from transcripts.services.assembled import forget_unsaid
@@ -44,6 +44,10 @@ NOTHING = MaskedRun(RunRecord(run_id=""), MaskReceipt("", {}))
 
 class RunRefusedError(ValueError):
     """A run cannot be stored; the message says what and where, and quotes no content."""
+
+
+class RunGoneError(Exception):
+    """What comes of a run is not kept: it was erased, or its transcript removed. Says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ def run_store(
     that is there already changes nothing; other content for a round replaces it. Only what is new
     is masked and written.
     The run is locked until the transaction ends. Raises `MaskingError` or `RunRefusedError`; the
-    transaction must then be rolled back.
+    transaction must then be rolled back. Raises `RunGoneError` before anything is written.
     """
     record = storable(fragment)
     _refuse_numbers(record)
@@ -185,11 +189,6 @@ def wait_for_turn(*, project: Project) -> None:
     rows.execute("SELECT pg_advisory_xact_lock(%s, %s)", (MANY_RUNS, project.pk % 2**31))
 
 
-def run_delete(*, run: Run) -> None:
-    """Delete a run with all its rows. What it left in the audit log stays."""
-    run.delete()
-
-
 def _locked(project: Project, digest: bytes) -> Run:
     """The run with its row locked; not yet saved when there is none, under a lock on its name."""
     found = Run.objects.select_for_update(no_key=True).filter(project=project, digest=digest)
@@ -197,6 +196,10 @@ def _locked(project: Project, digest: bytes) -> Run:
     if run is None:
         rows.execute("SELECT pg_advisory_xact_lock(%s)", (lock_number(digest),))
         run = found.first()
+    if run is None and ErasedRun.objects.filter(project=project, digest=digest).exists():
+        raise RunGoneError("this run was erased")
+    if run is not None and run.text_removed_at is not None:
+        raise RunGoneError("this run's transcript was removed")
     return run or Run(project=project, digest=digest)
 
 

@@ -125,6 +125,7 @@ def state_words(state: str) -> str:
         "empty": "nothing came back",
         "unanswered": "unanswered",
         "waiting": "no answer yet",
+        "removed": "a result, removed since",
     }.get(state, state)
 
 

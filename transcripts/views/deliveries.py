@@ -63,6 +63,7 @@ def delivery_detail(request: HttpRequest, reader: Reader, pk: UUID) -> HttpRespo
         "problems": delivery.outcome.get("problems", []),
         "problems_found": delivery.outcome.get("problems_found", 0),
         "runs_stored": delivery.outcome.get("runs_stored", 0),
+        "runs_gone": delivery.outcome.get("runs_gone", 0),
     }
     return render(request, "transcripts/delivery_detail.html", context)
 

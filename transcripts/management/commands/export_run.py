@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
+from transcripts.access import removed_words
 from transcripts.audit import access_record
 from transcripts.choices import AccessAction
 from transcripts.export import all_exporters
@@ -38,6 +39,8 @@ class Command(BaseCommand):
         if exporter is None:
             raise CommandError(f"--as takes {', '.join(exporters)}.")
         run = _run(options["run"], options["project"])
+        if run.text_removed_at is not None:
+            raise CommandError(removed_words(run))
         masked = run_record(run=run)
         access_record(
             project=run.project,

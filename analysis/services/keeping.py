@@ -1,0 +1,80 @@
+"""What stays of an analysis when its run's transcript is removed, and runs kept for incidents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q
+
+from analysis.models import (
+    Finding,
+    Fingerprint,
+    Incident,
+    IncidentRun,
+    RunTriage,
+    TestCase,
+    Verdict,
+)
+from transcripts.services.removal import Hanging
+
+# What detectors cite stands between these marks: the same words as `analysis.words.without_quotes`
+# leaves to whoever may not read transcripts.
+_WITHOUT_QUOTES = (
+    "regexp_replace(regexp_replace({column}, '“[^”]*(”|$)', '“…”', 'g'),"
+    " ': “…”(?=[.;,]|$)', '', 'g')"
+)
+_HANDED_OVER = (
+    "CASE WHEN jsonb_exists(\"values\", 'handed_over')"
+    " THEN jsonb_build_object('handed_over', \"values\"->'handed_over')"
+    " ELSE '{}'::jsonb END"
+)
+
+
+def _without_quotes(*columns: str) -> dict[str, str]:
+    return {column: _WITHOUT_QUOTES.format(column=column) for column in columns}
+
+
+# Stays: which branch of the chart, which detector, in which round, how severe; and what is said of
+# it without the words of the transcript.
+HANGING: tuple[Hanging, ...] = (
+    Hanging(Verdict, "run_id", _without_quotes("sentence", "odd_why")),
+    Hanging(
+        Finding,
+        "order",
+        {**_without_quotes("why", "cause", "fix"), "values": _HANDED_OVER},
+    ),
+    Hanging(IncidentRun, "id", kept="in which round an incident was seen, and when"),
+    Hanging(TestCase, "id", kept="what was made a test is kept on purpose", outlives=True),
+    Hanging(RunTriage, "run_id", kept="what people decided about the run: owner, labels, done"),
+)
+# Runs that are kept besides those with a hold of their own: those of incidents on hold, also the
+# ones that join later.
+HELD = Q(Exists(IncidentRun.objects.filter(run=OuterRef("pk"), incident__held=True)))
+
+
+def incidents_of(*, run_pk: int) -> list[int]:
+    """The incidents in which a run was seen."""
+    found = IncidentRun.objects.filter(run=run_pk).order_by().distinct()
+    return list(found.values_list("incident", flat=True))
+
+
+def incidents_forget(*, pks: Collection[int], erased: bool) -> None:
+    """Take the words of transcripts out of those incidents of which none is left; where the last
+    run was erased, the incident goes with it.
+    """
+    runs = IncidentRun.objects.filter(incident=OuterRef("pk"))
+    found = Incident.objects.filter(pk__in=pks)
+    if erased:
+        found.exclude(Exists(runs)).delete()
+    readable = runs.filter(run__text_removed_at=None)
+    silent = list(found.exclude(Exists(readable)).values_list("pk", flat=True))
+    if not silent:
+        return
+    Fingerprint.objects.filter(incident__in=silent).update(error="")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE analysis_incident SET title = {_without_quotes('title')['title']}"
+            " WHERE id = ANY(%s)",
+            (silent,),
+        )
