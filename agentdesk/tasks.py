@@ -18,6 +18,7 @@ from agentdesk.pipeline import delivery_process
 from agentdesk.traces import TRACE_ASSEMBLE
 from analysis.jobs import job_advance, jobs_left
 from analysis.limits.learning import baselines_refresh
+from analysis.services.annotations import annotations_forget
 from analysis.services.incident_aging import incidents_age, incidents_recount
 from analysis.services.quiet import quiet_runs_close
 from analysis.services.verdicts import stale_run_analyse, stale_runs
@@ -153,6 +154,7 @@ def sweep() -> int:
     for job_pk in jobs:
         enqueue(JOB_RUN, job_pk)
     changes_forget()
+    annotations_forget()
     if left:
         logger.info("swept %d deliveries", len(left))
     return len(left) + len(stale) + len(traces) + len(jobs)

@@ -2,6 +2,13 @@
 
 from django.urls import path
 
+from analysis.views.annotations import (
+    annotation_change,
+    annotation_gone,
+    annotation_list,
+    mention_list,
+    run_annotate,
+)
 from analysis.views.changes import change_back
 from analysis.views.detectors import detector_detail, detector_list
 from analysis.views.jobs import job_detail, job_stop, runs_read_again
@@ -28,6 +35,11 @@ urlpatterns = [
     path("runs/<int:pk>/findings/near/", finding_near, name="finding_near"),
     path("runs/<int:pk>/live/", run_live, name="run_live"),
     path("runs/<int:pk>/find/", run_find, name="run_find"),
+    path("runs/<int:pk>/annotate/", run_annotate, name="run_annotate"),
+    path("runs/<int:pk>/annotations/", annotation_list, name="annotation_list"),
+    path("annotations/<int:pk>/edit/", annotation_change, name="annotation_change"),
+    path("annotations/<int:pk>/remove/", annotation_gone, name="annotation_gone"),
+    path("mentions/", mention_list, name="mention_list"),
     path("changes/<int:pk>/undo/", change_back, name="change_back"),
     path("detectors/", detector_list, name="detector_list"),
     path("detectors/<slug:name>/", detector_detail, name="detector_detail"),

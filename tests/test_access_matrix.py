@@ -21,7 +21,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from analysis.jobs import job_start
-from analysis.models import JobKind
+from analysis.models import Annotation, AnnotationKind, JobKind
 from tests.builders import a_round, a_run, call
 from tests.factories import a_key, a_member, a_project, a_user
 from tests.page_runs import a_shown_run
@@ -51,6 +51,7 @@ class Needs:
     """What an address takes. `what`: a right of the role table, key scopes, or `Open`.
 
     `reads`: it shows a transcript, so that restricted runs need a name, and leaves this audit line.
+    `names`: it shows none, and restricted runs need a name all the same.
     `ok`: the status for who may. `swap`: asked by htmx, for a part of a page.
     """
 
@@ -58,6 +59,7 @@ class Needs:
     method: str = "get"
     ok: int = 200
     reads: AccessAction | None = None
+    names: bool = False
     query: str = ""
     swap: bool = False
     form: dict[str, str] = field(default_factory=dict)
@@ -69,7 +71,8 @@ RUN = f"{P}runs/<int:pk>/"
 ROUND = f"{RUN}rounds/<int:number>/"
 API = "api/v1/"
 API_RUN = f"{API}runs/<path:run_id>"
-SEE, TEXT, ENGINEER, ADMIN = May.SEE_RUNS, May.READ_TRANSCRIPTS, May.ENGINEER, May.ADMINISTER
+SEE, TEXT, TRIAGE = May.SEE_RUNS, May.READ_TRANSCRIPTS, May.TRIAGE
+ENGINEER, ADMIN = May.ENGINEER, May.ADMINISTER
 A_ROUND = {"round": 1, "stop": "finished", "reply": "Done."}
 SPANS: dict[str, list[Any]] = {"resourceSpans": []}
 
@@ -87,6 +90,18 @@ PAGES: dict[str, list[Needs]] = {
     f"{ROUND}input/": [Needs(TEXT, reads=READ)],
     f"{ROUND}text/": [Needs(TEXT, reads=READ, query="part=reply")],
     f"{ROUND}calls/": [Needs(TEXT, reads=READ)],
+    f"{RUN}annotate/": [
+        Needs(TRIAGE, names=True),
+        Needs(TRIAGE, "post", 302, names=True, form={"kind": "note", "text": "Look at this."}),
+    ],
+    f"{RUN}annotations/": [Needs(TEXT, reads=READ)],
+    # It is somebody else's: only who wrote it may change it.
+    f"{P}annotations/<int:pk>/edit/": [
+        Needs(TRIAGE, ok=403),
+        Needs(TRIAGE, "post", 403, form={"text": "Other words."}),
+    ],
+    f"{P}annotations/<int:pk>/remove/": [Needs(ADMIN, "post", 302)],
+    f"{P}mentions/": [Needs(TEXT)],
     # One's own changes alone, see tests/analysis/test_undo.py; nobody has made any here.
     f"{P}changes/<int:pk>/undo/": [Needs(SEE, "post", 404)],
     f"{P}detectors/": [Needs(SEE)],
@@ -194,6 +209,12 @@ class World:
             )
             for project in (self.own, self.other)
         }
+        self.annotations = {
+            run.project_id: Annotation.objects.create(
+                project=run.project, run=run, kind=AnnotationKind.NOTE, author=a_user()
+            )
+            for run in (self.run, self.foreign)
+        }
         self.deliveries = {project.pk: a_quarantined(project) for project in (self.own, self.other)}
 
     def address(self, route: str, needs: Needs, run: Run, *, below: Project | None = None) -> str:
@@ -202,6 +223,7 @@ class World:
         ids = {
             "members/<int:pk>": f"members/{self.victim[project.pk].pk}",
             "keys/<int:pk>": f"keys/{self.keys[project.pk].pk}",
+            "annotations/<int:pk>": f"annotations/{self.annotations[project.pk].pk}",
             "jobs/<int:pk>": f"jobs/{self.jobs[project.pk].pk}",
             "<uuid:pk>": str(self.deliveries[project.pk].pk),
             "<uuidstr:receipt>": str(self.deliveries[project.pk].pk),
@@ -286,7 +308,7 @@ def page_status(needs: Needs, role: Role, *, readable: bool) -> int:
     if needs.what not in ROLE_MAY[role]:
         return 403
     # The run page and its findings are there for all who see runs, without what they quote.
-    closed = needs.reads is not None and needs.what != SEE and not readable
+    closed = (needs.reads is not None or needs.names) and needs.what != SEE and not readable
     return 403 if closed else needs.ok
 
 

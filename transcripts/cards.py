@@ -106,6 +106,7 @@ class RoundCard:
     has_input: bool
     input_size: int | None
     findings: list[Any] = field(default_factory=list)
+    annotations: list[Any] = field(default_factory=list)
 
 
 def round_cards(window: RoundWindow, *, live_last: int | None = None) -> list[RoundCard]:

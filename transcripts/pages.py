@@ -71,6 +71,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "theme": theme if theme in THEMES else "auto",
         "may_administer": reader is not None and reader.may(May.ADMINISTER),
         "may_set_limits": reader is not None and reader.may(May.ENGINEER),
+        "may_read_transcripts": reader is not None and reader.may(May.READ_TRANSCRIPTS),
         "role_label": Role(reader.role).label if reader else "",
     }
 

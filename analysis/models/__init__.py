@@ -1,5 +1,6 @@
 """What we think of runs: verdicts, findings, incidents, limits, what people decided, and jobs."""
 
+from analysis.models.annotations import Annotation, AnnotationKind, AnnotationVersion
 from analysis.models.cases import CaseResult, CaseRevision, ResultSource, ResultState, TestCase
 from analysis.models.changes import Change
 from analysis.models.incidents import (
@@ -17,6 +18,9 @@ from analysis.models.verdicts import Finding, Verdict
 from analysis.models.versions import SeenVersion, VersionKind
 
 __all__ = [
+    "Annotation",
+    "AnnotationKind",
+    "AnnotationVersion",
     "CaseResult",
     "CaseRevision",
     "Change",

@@ -12,6 +12,7 @@ from analysis.pages.folds import Fold, folds_of
 from analysis.pages.layout import Item, Kind, Layout, Sizes, Span
 from analysis.pages.run_findings import RunFindings
 from analysis.pages.run_map import MAX_CELLS, Mark, RunMap, run_map
+from analysis.selectors.annotations import RunAnnotations, run_annotations
 from analysis.strip import REPETITIONS, repeat_span
 from analysis.words import TRIMMED, detector_title
 from transcripts.cards import CallCard, RoundCard, call_card, round_cards
@@ -59,8 +60,9 @@ class RunView:
     each.
     """
 
-    def __init__(self, run: Run, *, unfolded: bool = False) -> None:
+    def __init__(self, run: Run, *, may_read: bool, unfolded: bool = False) -> None:
         self.run = run
+        self.may_read = may_read
         self.unfolded = unfolded
         self.verdict: Verdict | None = getattr(run, "verdict", None)
 
@@ -73,6 +75,12 @@ class RunView:
     @cached_property
     def findings(self) -> RunFindings:
         return RunFindings(self.run)
+
+    @cached_property
+    def said(self) -> RunAnnotations:
+        """What people said; nothing where the reader may not read the transcript."""
+        some = self.may_read and getattr(self.run, "has_annotations", True)
+        return run_annotations(run=self.run) if some else RunAnnotations([])
 
     @cached_property
     def folds(self) -> list[Fold]:
@@ -130,6 +138,7 @@ class RunView:
         cards = round_cards(round_window(run=self.run, spans=shown), live_last=live)
         for card in cards:
             card.findings.extend(self._told(self.findings.of_round(card.number)))
+            card.annotations.extend(self.said.by_round.get(card.number, ()))
         return [self._page_item(item, cards) for item in items]
 
     def _told(self, findings: list[Finding]) -> list[Finding]:

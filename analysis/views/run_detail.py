@@ -16,6 +16,7 @@ from analysis.pages import run_lists
 from analysis.pages.run_costs import cost_fact, repeats_fact, window_fact
 from analysis.pages.run_findings import finding_round_after, finding_round_before
 from analysis.pages.run_pages import LISTED_FINDINGS, STEP, RunView
+from analysis.selectors.runs import run_with_verdict
 from analysis.words import verdict_label
 from transcripts.access import May, Reader, removed_words, run_for
 from transcripts.choices import AccessAction, Ending
@@ -25,14 +26,16 @@ from transcripts.run_facts import Fact, run_facts
 
 CHANGES_SHOWN = 30
 FINDINGS_PER_PAGE = 100
+# The latest words beside the rounds; the others are a link away.
+LISTED_ANNOTATIONS = 6
 
 
 @require_safe
 @project_page(May.SEE_RUNS)
 def run_detail(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """One run, opened at its first odd round, or at `?at=`."""
-    run = run_for(reader.project, pk, "verdict")
-    view = RunView(run, unfolded="unfold" in request.GET)
+    run = run_with_verdict(project=reader.project, pk=pk)
+    view = RunView(run, may_read=reader.may_read(run), unfolded="unfold" in request.GET)
     anchor = view.anchor(request.GET.get("at", ""))
     context = _frame(request, reader, view)
     context |= {"anchor": anchor, "items": view.around(anchor)}
@@ -53,8 +56,8 @@ def run_part(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
         return HttpResponseBadRequest(
             "first and last are round numbers; take is first, last or none."
         )
-    run = run_for(reader.project, pk, "verdict")
-    view = RunView(run, unfolded="unfold" in request.GET)
+    run = run_with_verdict(project=reader.project, pk=pk)
+    view = RunView(run, may_read=reader.may_read(run), unfolded="unfold" in request.GET)
     reader.require_read(run)
     note_access(request, reader, AccessAction.READ, run, detail={"first": span[0], "last": span[1]})
     context = _frame(request, reader, view) | {"items": view.part(*span, take)}
@@ -70,9 +73,9 @@ def run_changes(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     span = _span(request)
     if span is None:
         return HttpResponseBadRequest("first and last are round numbers.")
-    run = run_for(reader.project, pk, "verdict")
+    run = run_with_verdict(project=reader.project, pk=pk)
     reader.require_read(run)
-    view = RunView(run)
+    view = RunView(run, may_read=True)
     changes = view.changes(*span, CHANGES_SHOWN + 1)
     note_access(request, reader, AccessAction.READ, run, detail={"first": span[0], "last": span[1]})
     context = _frame(request, reader, view) | {
@@ -101,13 +104,13 @@ def run_live(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
 @project_page(May.SEE_RUNS)
 def run_findings(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """All findings of a run, for a run with more than its page lists; a page of them at a time."""
-    run = run_for(reader.project, pk, "verdict")
+    run = run_with_verdict(project=reader.project, pk=pk)
     paginator = Paginator(run.findings.order_by("order"), FINDINGS_PER_PAGE)
     page = paginator.get_page(request.GET.get("page"))
     if reader.may_read(run):
         # What findings say of a call quotes it.
         note_access(request, reader, AccessAction.READ, run, detail={"findings": page.number})
-    context = _frame(request, reader, RunView(run)) | {"page": page}
+    context = _frame(request, reader, RunView(run, may_read=reader.may_read(run))) | {"page": page}
     return render(request, "analysis/run_findings.html", context)
 
 
@@ -137,6 +140,7 @@ def _frame(request: HttpRequest, reader: Reader, view: RunView) -> dict[str, Any
         "verdict": view.verdict,
         "odd_round": view.odd_round,
         "may_read": reader.may_read(run),
+        "may_triage": reader.may(May.TRIAGE) and reader.may_read(run),
         "may_engineer": reader.may(May.ENGINEER) and reader.may_read(run),
         "address": _address(reader, run),
         "kept": urlencode(kept),
@@ -167,6 +171,9 @@ def _whole_page(request: HttpRequest, reader: Reader, view: RunView) -> dict[str
         "map": view.map if view.last else None,
         "findings": listed,
         "findings_total": view.findings.total,
+        "said": view.said,
+        "said_shown": view.said.rows[-LISTED_ANNOTATIONS:],
+        "said_left": len(view.said.rows) - LISTED_ANNOTATIONS,
         "findings_left": view.findings.total - len(listed),
         "newer": newer and _address(reader, newer),
         "older": older and _address(reader, older),

@@ -133,6 +133,11 @@
     if (sender?.matches?.("[data-once]")) sender.remove();
   });
 
+  // A form about "this round" is about the one that one stands on.
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (event.detail.elt.matches("[data-annotate]") && current?.isConnected) event.detail.parameters.at = current.dataset.first;
+  });
+
   const asked = location.hash.match(/^#r(\d+)$/);
   if (asked) {
     const item = document.getElementById(`r${asked[1]}`);

@@ -25,6 +25,9 @@ PAGES = {
     "analysis:run_part": LEAD,
     "analysis:run_changes": LEAD,
     "analysis:run_find": LEAD,
+    "analysis:run_annotate": LEAD,
+    "analysis:annotation_list": LEAD,
+    "analysis:mention_list": LEAD,
     "analysis:detector_list": OBSERVER,
     "analysis:detector_detail": OBSERVER,
     "analysis:stop_reasons": OBSERVER,
@@ -43,6 +46,7 @@ PAGES = {
 }
 # Addresses that take a POST alone, and those of one delivery, which have tests of their own.
 CHANGES = {
+    "analysis:annotation_gone": LEAD,
     "analysis:change_back": OBSERVER,
     "analysis:job_stop": ENGINEER,
     "transcripts:member_change": ADMIN,
@@ -52,6 +56,7 @@ CHANGES = {
     "transcripts:delivery_discard": ADMIN,
 }
 ELSEWHERE = {
+    "analysis:annotation_change": LEAD,
     "analysis:finding_near": OBSERVER,
     "transcripts:delivery_detail": OBSERVER,
     "analysis:job_detail": ENGINEER,
@@ -59,6 +64,7 @@ ELSEWHERE = {
 }
 # Pages of a project as such, beside those of one run.
 OF_THE_PROJECT = (
+    "mention_list",
     "run_list",
     "send",
     "member_list",

@@ -1,0 +1,90 @@
+"""Reads of what people said about runs and incidents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.db.models import QuerySet
+
+from analysis.models import Annotation, AnnotationKind, Incident
+from analysis.root_causes import ROOT_CAUSE, RootCause
+from transcripts.models import Project, Run, User
+from transcripts.selectors.pointers import numbers_of
+
+
+@dataclass(frozen=True)
+class RunAnnotations:
+    """All that people said about a run, in order of time.
+
+    `by_round` holds what is said of one round, by the number that it has now; `lost` what points at
+    a round that is no longer there. `odd_round` is the latest word on the first odd round.
+    """
+
+    rows: list[Annotation]
+    by_round: dict[int, list[Annotation]] = field(default_factory=dict)
+    lost: list[Annotation] = field(default_factory=list)
+    odd_round: Annotation | None = None
+
+    @property
+    def root_cause(self) -> RootCause | None:
+        """The root cause that counts: the latest."""
+        named = [row.cause for row in self.rows if row.kind == AnnotationKind.ROOT_CAUSE]
+        return ROOT_CAUSE.get(named[-1]) if named else None
+
+
+def run_annotations(*, run: Run) -> RunAnnotations:
+    """What people said about a run. One query, and one more where it is about rounds."""
+    rows = list(_shown().filter(run=run).order_by("created_at", "pk"))
+    pointers = {row.pointer for row in rows if row.pointer}
+    numbers = numbers_of(run=run, pointers=pointers) if pointers else {}
+    found = RunAnnotations(
+        rows, odd_round=next((row for row in reversed(rows) if row.kind == "odd_round"), None)
+    )
+    for row in rows:
+        if not row.pointer:
+            continue
+        row.round = numbers.get(row.pointer)
+        if row.round is None:
+            found.lost.append(row)
+        elif row.kind != AnnotationKind.ODD_ROUND:
+            found.by_round.setdefault(row.round, []).append(row)
+    return found
+
+
+def incident_annotations(*, incident: Incident) -> list[Annotation]:
+    """What people said about an incident, in order of time."""
+    return list(_shown().filter(incident=incident).order_by("created_at", "pk"))
+
+
+def annotation_by_id(*, project: Project, pk: int) -> Annotation | None:
+    """An annotation that is not removed, with what it is about."""
+    return (
+        _shown()
+        .filter(project=project, pk=pk)
+        .select_related("run__verdict", "incident", "author")
+        .first()
+    )
+
+
+def root_causes_of(*, run_pks: Iterable[int]) -> dict[int, RootCause]:
+    """The root cause that counts, by run."""
+    rows = (
+        Annotation.objects.filter(
+            run__in=list(run_pks), kind=AnnotationKind.ROOT_CAUSE, removed_at=None
+        )
+        .order_by("created_at", "pk")
+        .values_list("run_id", "cause")
+    )
+    return {pk: ROOT_CAUSE[cause] for pk, cause in rows if cause in ROOT_CAUSE}
+
+
+def mentions_of(*, project: Project, user: User, limit: int = 100) -> list[Annotation]:
+    """Where a person is mentioned in a project, the latest first."""
+    rows = _shown().filter(project=project, mentions=user)
+    return list(rows.select_related("run", "incident").order_by("-created_at", "-pk")[:limit])
+
+
+def _shown() -> QuerySet[Annotation]:
+    found = Annotation.objects.filter(removed_at=None).select_related("author")
+    return found.prefetch_related("versions")
