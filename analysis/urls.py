@@ -9,6 +9,10 @@ from analysis.views.annotations import (
     mention_list,
     run_annotate,
 )
+from analysis.views.case_detail import case_accept, case_delete, case_detail, case_file
+from analysis.views.case_edit import case_edit, case_history, case_return
+from analysis.views.case_list import case_list, case_suite, case_upload
+from analysis.views.case_make import case_make
 from analysis.views.changes import change_back
 from analysis.views.detectors import detector_detail, detector_list
 from analysis.views.jobs import job_detail, job_stop, runs_read_again
@@ -40,6 +44,17 @@ urlpatterns = [
     path("annotations/<int:pk>/edit/", annotation_change, name="annotation_change"),
     path("annotations/<int:pk>/remove/", annotation_gone, name="annotation_gone"),
     path("mentions/", mention_list, name="mention_list"),
+    path("runs/<int:pk>/case/", case_make, name="case_make"),
+    path("cases/", case_list, name="case_list"),
+    path("cases/suite/", case_suite, name="case_suite"),
+    path("cases/upload/", case_upload, name="case_upload"),
+    path("cases/<int:number>/", case_detail, name="case_detail"),
+    path("cases/<int:number>/edit/", case_edit, name="case_edit"),
+    path("cases/<int:number>/file/", case_file, name="case_file"),
+    path("cases/<int:number>/accept/", case_accept, name="case_accept"),
+    path("cases/<int:number>/delete/", case_delete, name="case_delete"),
+    path("cases/<int:number>/history/", case_history, name="case_history"),
+    path("cases/<int:number>/history/<int:revision>/", case_return, name="case_return"),
     path("changes/<int:pk>/undo/", change_back, name="change_back"),
     path("detectors/", detector_list, name="detector_list"),
     path("detectors/<slug:name>/", detector_detail, name="detector_detail"),

@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from analysis.jobs import job_start
 from analysis.models import Annotation, AnnotationKind, JobKind
+from tests.analysis.case_pages.made import a_test_case
 from tests.builders import a_round, a_run, call
 from tests.factories import a_key, a_member, a_project, a_user
 from tests.page_runs import a_shown_run
@@ -130,9 +131,23 @@ PAGES: dict[str, list[Needs]] = {
     f"{P}deliveries/<uuid:pk>/retry/": [Needs(ADMIN, "post", 302)],
     f"{P}deliveries/<uuid:pk>/discard/": [Needs(ADMIN, "post", 302)],
 }
+CASE = f"{P}cases/<int:number>/"
+PAGES |= {
+    f"{RUN}case/": [Needs(ENGINEER, reads=READ), Needs(ENGINEER, "post", 422, reads=READ)],
+    f"{P}cases/": [Needs(SEE)],
+    f"{P}cases/suite/": [Needs(ENGINEER, reads=EXPORT)],
+    f"{P}cases/upload/": [Needs(ENGINEER, "post", 302)],
+    CASE: [Needs(SEE, reads=READ)],
+    f"{CASE}edit/": [Needs(ENGINEER, reads=READ), Needs(ENGINEER, "post", 422, reads=READ)],
+    f"{CASE}file/": [Needs(ENGINEER, reads=EXPORT)],
+    f"{CASE}accept/": [Needs(ENGINEER, "post", 302)],
+    f"{CASE}delete/": [Needs(ENGINEER, "post", 302)],
+    f"{CASE}history/": [Needs(ENGINEER, reads=READ)],
+    f"{CASE}history/<int:revision>/": [Needs(ENGINEER, "post", 302)],
+}
 # A run's title is the first line of its ticket, and its verdict may quote a few words. Lists show
 # both to who may read the run, without a line: a log of every glance at a list would bury readings.
-SHOWS_TITLES = {f"{P}runs/", f"{API}runs", API_RUN}
+SHOWS_TITLES = {f"{P}runs/", f"{P}cases/", f"{API}runs", API_RUN}
 KEYED: dict[str, list[Needs]] = {
     "v1/traces": [Needs((SEND_SCOPE,), "post", 200, body=SPANS)],
     f"{API}traces": [Needs((SEND_SCOPE,), "post", 200, body=SPANS)],
@@ -215,6 +230,8 @@ class World:
             )
             for run in (self.run, self.foreign)
         }
+        a_test_case(self.run)
+        a_test_case(self.foreign)
         self.deliveries = {project.pk: a_quarantined(project) for project in (self.own, self.other)}
 
     def address(self, route: str, needs: Needs, run: Run, *, below: Project | None = None) -> str:
@@ -231,6 +248,7 @@ class World:
             "<slug:name>": "empty_result",
             "<int:pk>": str(run.pk),
             "<int:number>": "1",
+            "<int:revision>": "1",
             "<path:run_id>": run.run_id,
             "<path:rest>": "nothing/here",
             "<uidb64>": "MQ",
@@ -332,7 +350,7 @@ def test_a_page_answers_by_the_role(world: World, route: str, needs: Needs) -> N
             answer = ask(signed_in(person), world.address(route, needs, run), needs)
             new = AccessEntry.objects.exclude(pk__in=old)
             told = [(line.action, line.who, line.run_pk, line.address) for line in new]
-            shows = WORDS in answer.content.decode()
+            shows = WORDS in answer.content.decode(errors="replace")
 
         got = (answer.status_code, told if needs.reads else [], shows and not readable)
         reading = [(needs.reads, person.email, run.pk, "127.0.0.1")]

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from datetime import UTC
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
-from analysis.models import CaseRevision, Incident, TestCase
+from analysis.models import CaseRevision, Incident, IncidentRun, TestCase
 from transcripts.access import May, Reader
 from transcripts.models import Project, Run
 
 # "CASE-7", "case-7" or "7".
 NUMBER = re.compile(r"(?:CASE-)?([1-9]\d{0,8})", re.IGNORECASE)
+INCIDENT = re.compile(r"(?:INC-)?([1-9]\d{0,8})", re.IGNORECASE)
 
 
 def living_cases(*, project: Project) -> QuerySet[TestCase]:
@@ -62,6 +63,29 @@ def cases_of_incident(*, incident: Incident) -> list[TestCase]:
     return list(case_list(project=incident.project, incident=incident).order_by("number"))
 
 
+def case_revisions(*, case: TestCase) -> list[CaseRevision]:
+    """All states of a case, the latest first."""
+    revisions = CaseRevision.objects.filter(case=case).select_related("author")
+    return list(revisions.order_by("-number"))
+
+
+def incidents_of_run(*, run: Run) -> list[Incident]:
+    """The incidents that a run belongs to, what it is mainly about first."""
+    links = IncidentRun.objects.filter(run=run, incident__merged_into=None)
+    ordered = links.select_related("incident").order_by("-main", "incident")
+    return list({link.incident_id: link.incident for link in ordered}.values())
+
+
+def incident_named(*, project: Project, name: str) -> Incident | None:
+    """The incident "INC-3" of the project; the one that took it over where it was merged."""
+    match = INCIDENT.fullmatch(name.strip())
+    if match is None:
+        return None
+    found = Incident.objects.filter(project=project, number=int(match[1]))
+    incident = found.select_related("merged_into").first()
+    return incident.merged_into or incident if incident else None
+
+
 def case_is_restricted(case: TestCase) -> bool:
     """Whether only named readers may read it: its run was so when it was made, or is so now."""
     return case.restricted or (case.run is not None and case.run.restricted)
@@ -94,12 +118,8 @@ def case_documents(cases: Sequence[TestCase]) -> list[dict[str, Any]]:
     recordings = dict(
         TestCase.objects.filter(pk__in=[case.pk for case in cases]).values_list("pk", "recording")
     )
-    latest = {(case.pk, case.revision) for case in cases}
-    definitions = {
-        revision.case_id: json.loads(revision.definition)
-        for revision in CaseRevision.objects.filter(case__in=cases)
-        if (revision.case_id, revision.number) in latest
-    }
+    revisions = CaseRevision.objects.filter(case__in=cases, number=F("case__revision"))
+    definitions = {each.case_id: json.loads(each.definition) for each in revisions}
     documents = []
     for case in sorted(cases, key=lambda case: case.number):
         case.recording = recordings[case.pk]

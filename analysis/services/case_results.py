@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -53,7 +54,7 @@ def _row(case: TestCase, result: Mapping[str, Any], masker: Masker) -> CaseResul
     text = masker.text
     versions = result.get("versions", {})
     each = result.get("each", [])
-    model = versions.get("model") or _only({name for run in each for name in run.get("models", [])})
+    model = versions.get("model") or _models(case, result)
     return CaseResult(
         case=case,
         revision=_revision(case, result.get("case_digest", "")),
@@ -85,9 +86,17 @@ def _revision(case: TestCase, digest: str) -> int | None:
     return found.number if found and digest else None
 
 
-def _only(names: set[str]) -> str:
-    """The models that answered, where the result does not name the version of the model."""
-    return ", ".join(sorted(names))[:LONGEST_WORDS]
+def _models(case: TestCase, result: Mapping[str, Any]) -> str:
+    """The real models that answered, where the result does not name a version of the model.
+
+    A scripted model answers with the names of the record; they say nothing of a version.
+    """
+    if not result.get("from_round"):
+        return ""
+    run = json.loads(case.recording)
+    recorded = {run.get("model"), *(entry.get("model") for entry in run["rounds"])}
+    answered = {name for each in result.get("each", []) for name in each.get("models", [])}
+    return ", ".join(sorted(answered - recorded or answered))[:LONGEST_WORDS]
 
 
 def _expectation(entry: Mapping[str, Any], masker: Masker) -> dict[str, Any]:

@@ -103,12 +103,16 @@ def test_of_many_failed_runs_the_first_are_kept_each_by_itself() -> None:
     assert sum(row.endings.values()) == row.runs
 
 
-def test_the_models_that_answered_are_the_version_where_none_is_said() -> None:
+def test_real_models_that_answered_are_the_version_where_none_is_said() -> None:
     case = a_test_case()
     told = a_result_of(case, 1, 1)
-    told["each"][0]["models"] = ["gpt-5-mini"]
+    recorded = told["each"][0]["models"]
+    assert recorded
+    assert kept(case, told)[0].model_version == ""
 
-    assert kept(case, told)[0].model_version == "gpt-5-mini"
+    told["each"][0]["models"] = [*recorded, "gpt-5-mini"]
+
+    assert kept(case, {**told, "from_round": 3})[0].model_version == "gpt-5-mini"
 
 
 def test_junit_of_the_harness_is_the_same_result() -> None:

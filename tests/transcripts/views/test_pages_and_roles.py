@@ -28,6 +28,8 @@ PAGES = {
     "analysis:run_annotate": LEAD,
     "analysis:annotation_list": LEAD,
     "analysis:mention_list": LEAD,
+    "analysis:case_list": OBSERVER,
+    "analysis:case_make": ENGINEER,
     "analysis:detector_list": OBSERVER,
     "analysis:detector_detail": OBSERVER,
     "analysis:stop_reasons": OBSERVER,
@@ -48,6 +50,8 @@ PAGES = {
 CHANGES = {
     "analysis:annotation_gone": LEAD,
     "analysis:change_back": OBSERVER,
+    "analysis:case_accept": ENGINEER,
+    "analysis:case_delete": ENGINEER,
     "analysis:job_stop": ENGINEER,
     "transcripts:member_change": ADMIN,
     "transcripts:member_remove": ADMIN,
@@ -58,6 +62,13 @@ CHANGES = {
 ELSEWHERE = {
     "analysis:annotation_change": LEAD,
     "analysis:finding_near": OBSERVER,
+    "analysis:case_detail": OBSERVER,
+    "analysis:case_edit": ENGINEER,
+    "analysis:case_file": ENGINEER,
+    "analysis:case_history": ENGINEER,
+    "analysis:case_return": ENGINEER,
+    "analysis:case_suite": ENGINEER,
+    "analysis:case_upload": ENGINEER,
     "transcripts:delivery_detail": OBSERVER,
     "analysis:job_detail": ENGINEER,
     "analysis:runs_read_again": ENGINEER,
@@ -65,6 +76,7 @@ ELSEWHERE = {
 # Pages of a project as such, beside those of one run.
 OF_THE_PROJECT = (
     "mention_list",
+    "case_list",
     "run_list",
     "send",
     "member_list",
