@@ -9,6 +9,7 @@ from analysis.views.annotations import (
     mention_list,
     run_annotate,
 )
+from analysis.views.call_test import call_test
 from analysis.views.case_detail import case_accept, case_delete, case_detail, case_file
 from analysis.views.case_edit import case_edit, case_history, case_return
 from analysis.views.case_list import case_list, case_suite, case_upload
@@ -41,6 +42,7 @@ urlpatterns = [
     path("runs/<int:pk>/find/", run_find, name="run_find"),
     path("runs/<int:pk>/annotate/", run_annotate, name="run_annotate"),
     path("runs/<int:pk>/annotations/", annotation_list, name="annotation_list"),
+    path("runs/<int:pk>/rounds/<int:number>/test/", call_test, name="call_test"),
     path("annotations/<int:pk>/edit/", annotation_change, name="annotation_change"),
     path("annotations/<int:pk>/remove/", annotation_gone, name="annotation_gone"),
     path("mentions/", mention_list, name="mention_list"),

@@ -30,6 +30,9 @@
     const until = Number(item.dataset.last);
     const words = first === until ? `Round ${first.toLocaleString("en")}` : `Rounds ${first.toLocaleString("en")} to ${until.toLocaleString("en")}`;
     if (say) tools.querySelector(".where").textContent = `${words} of ${last.toLocaleString("en")}`;
+    document.querySelectorAll("[data-of-round]").forEach((link) => {
+      link.href = link.dataset.ofRound.replace("/rounds/0/", `/rounds/${first}/`);
+    });
     document.dispatchEvent(new CustomEvent("desk:round", { detail: { first, last: until } }));
     document.querySelectorAll(".findings a").forEach((link) => {
       const here = Number(link.dataset.finding) === first && first === until;

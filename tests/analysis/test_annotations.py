@@ -262,3 +262,29 @@ def test_markdown_is_harmless(text: str, html: str) -> None:
     assert "<img" not in made
     assert "style=" not in made
     assert 'href="javascript' not in made
+
+
+def test_what_a_tool_really_answers_is_kept_at_the_round(engineer: Client, run: Run) -> None:
+    address = reverse("analysis:call_test", args=["helpdesk", run.pk, 3])
+
+    page = engineer.get(address).content.decode()
+    kept = engineer.post(address, {"answer": f"denied for ```{TOKEN}"}, follow=True)
+
+    assert "from your_tools import reset_vpn_profile" in page
+    assert "answer = reset_vpn_profile(employee_id=4417)" in page
+    assert "Nothing came back" in page
+    said = Annotation.objects.get()
+    assert (said.kind, said.round) == (AnnotationKind.TRIED, 3)
+    assert TOKEN not in str(said.text)
+    assert "denied for ```[SECRET:" in str(said.text)
+    assert "tried the call by hand" in kept.content.decode()
+
+
+def test_a_round_without_a_call_says_so(engineer: Client, run: Run) -> None:
+    last = the_vpn_run(run.project)
+    Round.objects.filter(run=last, number=1).update(call_count=0)
+    last.calls.filter(round_number=1).delete()
+
+    page = engineer.get(reverse("analysis:call_test", args=["helpdesk", last.pk, 1]))
+
+    assert "asked for no tool" in page.content.decode()

@@ -4,8 +4,8 @@ from transcripts.models.api_keys import ApiKey
 from transcripts.models.audit import AccessEntry
 from transcripts.models.deliveries import Delivery
 from transcripts.models.idents import IDENT_LENGTH, POINTER_LENGTH
-from transcripts.models.masking import MaskingChoice, MaskRule, NotSecret
 from transcripts.models.keeping import ErasedRun, RetentionRule, RunHold
+from transcripts.models.masking import MaskingChoice, MaskRule, NotSecret
 from transcripts.models.people import Membership, Project, User, UserManager
 from transcripts.models.rounds import Message, Round, ToolCall
 from transcripts.models.runs import Run
@@ -17,9 +17,9 @@ __all__ = [
     "AccessEntry",
     "ApiKey",
     "Delivery",
+    "ErasedRun",
     "MaskRule",
     "MaskingChoice",
-    "ErasedRun",
     "Membership",
     "Message",
     "NotSecret",

@@ -30,6 +30,7 @@ PAGES = {
     "analysis:mention_list": LEAD,
     "analysis:case_list": OBSERVER,
     "analysis:case_make": ENGINEER,
+    "analysis:call_test": LEAD,
     "analysis:detector_list": OBSERVER,
     "analysis:detector_detail": OBSERVER,
     "analysis:stop_reasons": OBSERVER,
@@ -102,7 +103,7 @@ def address_of(name: str, project: Project, run: Run | None) -> str:
     if short == "detector_detail":
         return reverse(name, args=[project.slug, "empty_result"])
     assert run is not None
-    if short.startswith("round_"):
+    if short.startswith("round_") or short == "call_test":
         return reverse(name, args=[project.slug, run.pk, 3]) + "?part=reply"
     return reverse(name, args=[project.slug, run.pk]) + "?first=8&last=39&q=vpn&seen=1"
 
