@@ -32,6 +32,7 @@ from transcripts.queueing import (
     enqueue_drain,
 )
 from transcripts.services.deliveries import DRAINED_AT_ONCE, deliveries_claim, deliveries_left
+from transcripts.services.held import held_expire
 from transcripts.services.traces import traces_due, traces_put_away
 
 logger = logging.getLogger(__name__)
@@ -150,6 +151,7 @@ def sweep() -> int:
     for trace_pk in traces:
         enqueue(TRACE_ASSEMBLE, trace_pk)
     traces_put_away(kept=timedelta(seconds=settings.AGENTDESK_TRACE_KEEP_SECONDS))
+    held_expire()
     jobs = jobs_left(older_than=JOB_IDLE)
     for job_pk in jobs:
         enqueue(JOB_RUN, job_pk)

@@ -113,6 +113,10 @@ PAGES: dict[str, list[Needs]] = {
     f"{P}detectors/<slug:name>/": [Needs(SEE)],
     f"{P}stop-reasons/": [Needs(SEE)],
     f"{P}send/": [Needs(SEE)],
+    f"{P}send/files/": [Needs(ENGINEER), Needs(ENGINEER, "post", 422)],
+    f"{P}send/files/store/": [Needs(ENGINEER, "post", 302)],
+    f"{P}send/files/discard/": [Needs(ENGINEER, "post", 302)],
+    f"{P}send/receipts/": [Needs(SEE, ok=302)],
     f"{P}settings/limits/": [Needs(ENGINEER), Needs(ENGINEER, "post", 302, form={"rounds": "9"})],
     f"{P}settings/limits/file/": [Needs(ENGINEER), Needs(ENGINEER, "post", 302)],
     f"{P}settings/read-again/": [Needs(ENGINEER, "post", 302)],
@@ -131,7 +135,8 @@ PAGES: dict[str, list[Needs]] = {
     f"{P}settings/keys/<int:pk>/revoke/": [Needs(ADMIN, "post", 302)],
     f"{P}settings/access/": [Needs(ADMIN)],
     f"{P}deliveries/": [Needs(ADMIN)],
-    f"{P}deliveries/<uuid:pk>/": [Needs(SEE)],
+    # Or who sent it; see tests/transcripts/views/test_upload.py.
+    f"{P}deliveries/<uuid:pk>/": [Needs(ADMIN)],
     f"{P}deliveries/<uuid:pk>/retry/": [Needs(ADMIN, "post", 302)],
     f"{P}deliveries/<uuid:pk>/discard/": [Needs(ADMIN, "post", 302)],
 }

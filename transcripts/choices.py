@@ -51,11 +51,13 @@ class KeyScope(TextChoices):
 class DeliveryState(TextChoices):
     """What became of a delivery.
 
-    `accepted` waits for a worker, with its body sealed; `stored` is done and its body is emptied;
+    `held` was uploaded by a person and waits for their word, with its body sealed;
+    `accepted` waits for a worker, likewise; `stored` is done and its body is emptied;
     `quarantined` could not be imported or masked, its body is kept sealed; `discarded` was given up
-    by an administrator, its body is emptied.
+    by a person, its body is emptied.
     """
 
+    HELD = "held", "waiting to be confirmed"
     ACCEPTED = "accepted", "waiting"
     STORED = "stored", "stored"
     QUARANTINED = "quarantined", "in quarantine"

@@ -8,6 +8,7 @@ from transcripts.views.deliveries import (
     delivery_discard,
     delivery_list,
     delivery_retry,
+    receipts,
 )
 from transcripts.views.keys import key_list, key_revoke
 from transcripts.views.members import member_change, member_list, member_remove
@@ -15,10 +16,15 @@ from transcripts.views.readers import run_readers
 from transcripts.views.rounds import round_calls, round_input, round_text
 from transcripts.views.run_export import run_export
 from transcripts.views.send_runs import send_runs
+from transcripts.views.upload import upload, upload_discard, upload_store
 
 app_name = "transcripts"
 urlpatterns = [
     path("send/", send_runs, name="send_runs"),
+    path("send/files/", upload, name="upload"),
+    path("send/files/store/", upload_store, name="upload_store"),
+    path("send/files/discard/", upload_discard, name="upload_discard"),
+    path("send/receipts/", receipts, name="receipts"),
     path("runs/<int:pk>/export/", run_export, name="run_export"),
     path("runs/<int:pk>/readers/", run_readers, name="run_readers"),
     path("runs/<int:pk>/rounds/<int:number>/input/", round_input, name="round_input"),

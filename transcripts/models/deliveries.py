@@ -13,6 +13,9 @@ from transcripts.fields import MaskedJSONField, MaskedTextField
 from transcripts.models.api_keys import ApiKey
 from transcripts.models.people import Project, User
 
+# Their content is still there, sealed.
+SEALED_STATES = (DeliveryState.HELD, DeliveryState.ACCEPTED, DeliveryState.QUARANTINED)
+
 
 class Delivery(models.Model):
     """One accepted request or file. `body` is compressed and sealed; empty once it is stored.
@@ -22,7 +25,8 @@ class Delivery(models.Model):
     `digest` is keyed, of the content as it came, so that an idempotency key cannot stand for two
     contents. `claimed_at` and `attempts` are written by the worker before it opens the body, so
     that a delivery that kills its worker ends in quarantine. `outcome` holds, per run, what was
-    new, repeated and replaced; `error` and `error_at` are masked text.
+    new, repeated and replaced, and of one that is held what was recognised (`preview`); `error` and
+    `error_at` are masked text.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -55,6 +59,11 @@ class Delivery(models.Model):
                 name="delivery_waiting",
                 condition=Q(state=DeliveryState.ACCEPTED),
             ),
+            models.Index(
+                fields=("received_at",),
+                name="delivery_held",
+                condition=Q(state=DeliveryState.HELD),
+            ),
         )
         constraints = (
             models.UniqueConstraint(
@@ -67,8 +76,7 @@ class Delivery(models.Model):
                 condition=Q(state__in=DeliveryState.values), name="delivery_state_known"
             ),
             models.CheckConstraint(
-                condition=Q(state__in=(DeliveryState.ACCEPTED, DeliveryState.QUARANTINED))
-                | Q(body=b""),
+                condition=Q(state__in=SEALED_STATES) | Q(body=b""),
                 name="delivery_done_is_empty",
             ),
         )

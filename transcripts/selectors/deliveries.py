@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Count, Q
 
 from transcripts.choices import DeliveryState
-from transcripts.models import Delivery, Project
+from transcripts.models import Delivery, Project, User
 
 Place = tuple[datetime, UUID]
 
@@ -39,6 +40,24 @@ def delivery_counts(*, project: Project) -> dict[str, int]:
     """
     counted = Delivery.objects.filter(project=project).exclude(state=DeliveryState.STORED)
     return dict(counted.order_by().values_list("state").annotate(count=Count("pk")))
+
+
+def deliveries_held(*, project: Project, user: User) -> list[Delivery]:
+    """The files that this person uploaded and has yet to confirm, in the order of upload."""
+    found = Delivery.objects.filter(project=project, user=user, state=DeliveryState.HELD)
+    return list(found.defer("body").order_by("received_at", "pk"))
+
+
+def deliveries_by_receipt(
+    *, project: Project, receipts: Sequence[UUID], sender: User | None
+) -> list[Delivery]:
+    """These deliveries of the project, of `sender` alone where one is given, without their bodies;
+    in the order of arrival.
+    """
+    found = Delivery.objects.filter(project=project, pk__in=receipts).defer("body")
+    if sender is not None:
+        found = found.filter(user=sender)
+    return list(found.select_related("api_key", "user").order_by("received_at", "pk"))
 
 
 def delivery_by_receipt(*, project: Project, receipt: UUID) -> Delivery | None:

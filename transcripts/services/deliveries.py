@@ -64,8 +64,10 @@ def delivery_accept(
     idempotency_key: str = "",
     api_key: ApiKey | None = None,
     user: User | None = None,
+    held: bool = False,
 ) -> tuple[Delivery, bool]:
-    """Seal and keep what was sent; returns the delivery, and whether it is new.
+    """Seal and keep what was sent; returns the delivery, and whether it is new. `held`: it waits
+    for a person's word, not for a worker (`transcripts.services.held`).
 
     Once the transaction is committed nothing of it can be lost. With an idempotency key that came
     before the earlier delivery is returned; raises `IdempotencyError` where its content was
@@ -85,6 +87,7 @@ def delivery_accept(
         api_key=api_key,
         user=user,
         kind=kind,
+        state=DeliveryState.HELD if held else DeliveryState.ACCEPTED,
         format=format,
         idempotency_key=key_digest,
         digest=digest,
@@ -211,11 +214,13 @@ def delivery_retry(*, delivery: Delivery) -> None:
 
 
 def delivery_discard(*, delivery: Delivery) -> None:
-    """Give a delivery in quarantine up: its content is deleted, its line stays."""
+    """Give a delivery that is set aside or held up: its content is deleted, its line stays."""
     with transaction.atomic():
         found = Delivery.objects.select_for_update().get(pk=delivery.pk)
-        if found.state != DeliveryState.QUARANTINED:
+        if found.state not in (DeliveryState.QUARANTINED, DeliveryState.HELD):
             raise NotWaitingError("Only a delivery in quarantine can be discarded.")
+        if found.state == DeliveryState.HELD:
+            found.outcome = {}
         found.state = DeliveryState.DISCARDED
         found.body = b""
         found.finished_at = timezone.now()

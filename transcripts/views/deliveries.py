@@ -8,18 +8,24 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from agentdesk.htmx import template_for
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction, DeliveryState
-from transcripts.models import Delivery, Run
+from transcripts.models import Delivery, Run, User
 from transcripts.pages import note_access, project_page
 from transcripts.selectors import deliveries as selectors
+from transcripts.selectors.deliveries import deliveries_by_receipt
 from transcripts.services import deliveries
 
 ROWS_PER_PAGE = 50
+MOST_RECEIPTS = 100
+# A page asks every two seconds, for five minutes.
+MOST_ASKED = 150
 
 
 @require_safe
@@ -41,6 +47,7 @@ def delivery_list(request: HttpRequest, reader: Reader) -> HttpResponse:
         "states": [
             ("quarantined", "in quarantine", counts.get(DeliveryState.QUARANTINED, 0)),
             ("accepted", "waiting", counts.get(DeliveryState.ACCEPTED, 0)),
+            ("held", "to be confirmed", counts.get(DeliveryState.HELD, 0)),
             ("stored", "stored", None),
             ("discarded", "discarded", counts.get(DeliveryState.DISCARDED, 0)),
             ("all", "all", None),
@@ -55,9 +62,43 @@ def delivery_list(request: HttpRequest, reader: Reader) -> HttpResponse:
 @project_page(May.SEE_RUNS)
 def delivery_detail(request: HttpRequest, reader: Reader, pk: UUID) -> HttpResponse:
     """One delivery by its receipt."""
-    delivery = _delivery(reader, pk)
+    found = deliveries_by_receipt(project=reader.project, receipts=[pk], sender=_sender(reader))
+    if not found:
+        raise _not_there(reader)
     context = {
         "section": "settings" if reader.may(May.ADMINISTER) else "send",
+        **fate(found[0]),
+        **_polling(request, found),
+    }
+    template = template_for(request, "transcripts/delivery_detail.html", "fate")
+    return render(request, template, context)
+
+
+@require_safe
+@project_page(May.SEE_RUNS)
+def receipts(request: HttpRequest, reader: Reader) -> HttpResponse:
+    """What becomes of several deliveries that were sent together; follows them to their end."""
+    asked = [_uuid(text) for text in request.GET.getlist("r")[:MOST_RECEIPTS]]
+    known = [pk for pk in asked if pk is not None]
+    if not known:
+        return redirect("transcripts:send_runs", reader.project.slug)
+    found = deliveries_by_receipt(project=reader.project, receipts=known, sender=_sender(reader))
+    if not found:
+        raise _not_there(reader)
+    waiting = sum(delivery.state == DeliveryState.ACCEPTED for delivery in found)
+    context = {
+        "section": "send",
+        "fates": [fate(delivery) for delivery in found],
+        "waiting": waiting,
+        "runs": sum(delivery.outcome.get("runs_stored", 0) for delivery in found),
+        **_polling(request, found),
+    }
+    return render(request, template_for(request, "transcripts/receipts.html", "fates"), context)
+
+
+def fate(delivery: Delivery) -> dict[str, Any]:
+    """What became of a delivery, for its page."""
+    return {
         "delivery": delivery,
         "outcomes": _outcomes(delivery),
         "problems": delivery.outcome.get("problems", []),
@@ -65,7 +106,39 @@ def delivery_detail(request: HttpRequest, reader: Reader, pk: UUID) -> HttpRespo
         "runs_stored": delivery.outcome.get("runs_stored", 0),
         "runs_gone": delivery.outcome.get("runs_gone", 0),
     }
-    return render(request, "transcripts/delivery_detail.html", context)
+
+
+def _sender(reader: Reader) -> User | None:
+    """Whose deliveries a person may see: an administrator all, everybody else their own."""
+    return None if reader.may(May.ADMINISTER) else reader.user
+
+
+def _not_there(reader: Reader) -> Exception:
+    """The same for what is not there and for what is another's, so that nothing can be guessed."""
+    if reader.may(May.ADMINISTER):
+        return Http404("No such delivery in this project.")
+    return PermissionDenied("You see what became of the files that you sent yourself.")
+
+
+def _polling(request: HttpRequest, found: list[Delivery]) -> dict[str, Any]:
+    """Whether the page asks again, and where; it gives up after `MOST_ASKED` times."""
+    count = request.GET.get("asked", "0")
+    asked = int(count) if count.isdecimal() and len(count) < 6 else 0
+    waits = any(delivery.state == DeliveryState.ACCEPTED for delivery in found)
+    query = request.GET.copy()
+    query["asked"] = str(asked + 1)
+    return {
+        "asks_again": waits and asked < MOST_ASKED,
+        "gave_up": waits and asked >= MOST_ASKED,
+        "again": f"{request.path}?{query.urlencode()}",
+    }
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 @require_POST

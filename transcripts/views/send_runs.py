@@ -18,5 +18,6 @@ def send_runs(request: HttpRequest, reader: Reader) -> HttpResponse:
         "section": "send",
         "origin": request.build_absolute_uri("/").rstrip("/"),
         "slug": reader.project.slug,
+        "may_send": reader.may(May.ENGINEER),
     }
     return render(request, "transcripts/send_runs.html", context)
