@@ -115,9 +115,9 @@ class Rig:
                 os.killpg(child.process.pid, signal.SIGKILL)
             child.process.wait()
 
-    def children(self) -> list[int]:
-        """Process ids of what runs."""
-        return [child.process.pid for child in self._children.values() if child.process]
+    def children(self) -> dict[str, int]:
+        """Process ids of what runs, by name."""
+        return {name: child.process.pid for name, child in self._children.items() if child.process}
 
     def post(self, address: str, body: Any) -> tuple[int, dict[str, Any]]:
         """POST to the API; status 0 where the server does not answer."""

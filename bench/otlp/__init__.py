@@ -1,0 +1,1 @@
+"""How fast spans come in, beside the products that can be installed from the package index."""
