@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from django.http import HttpRequest
 from ninja import Query
 
+import analysis.case_api  # noqa: F401 - its addresses go before that of a run
 from analysis.models import Verdict
 from analysis.pages.run_lists import UNFLAGGED, CursorError, RunFilter, cursor_check, run_page
 from analysis.schemas import FindingListOut, RunListOut, RunOut

@@ -38,6 +38,7 @@ pytestmark = pytest.mark.django_db
 WORDS = "zanzibar-transcript-words"
 READ, FIND, EXPORT = AccessAction.READ, AccessAction.FIND, AccessAction.EXPORT
 SEND_SCOPE, READ_SCOPE = KeyScope.INGEST, KeyScope.READ
+RESULTS_SCOPE = KeyScope.RESULTS
 
 
 class Open(Enum):
@@ -156,7 +157,7 @@ PAGES |= {
 }
 # A run's title is the first line of its ticket, and its verdict may quote a few words. Lists show
 # both to who may read the run, without a line: a log of every glance at a list would bury readings.
-SHOWS_TITLES = {f"{P}runs/", f"{P}cases/", f"{API}runs", API_RUN}
+SHOWS_TITLES = {f"{API_RUN}/case", f"{API}cases", f"{P}cases/", f"{P}runs/", f"{API}runs", API_RUN}
 KEYED: dict[str, list[Needs]] = {
     "v1/traces": [Needs((SEND_SCOPE,), "post", 200, body=SPANS)],
     f"{API}traces": [Needs((SEND_SCOPE,), "post", 200, body=SPANS)],
@@ -176,6 +177,13 @@ KEYED: dict[str, list[Needs]] = {
     f"{API_RUN}/end": [Needs((SEND_SCOPE,), "post", 202, body={})],
     f"{API_RUN}/export": [Needs((READ_SCOPE,), reads=EXPORT)],
     f"{API}deliveries/<uuidstr:receipt>": [Needs((SEND_SCOPE, READ_SCOPE))],
+}
+KEYED |= {
+    f"{API_RUN}/case": [Needs((RESULTS_SCOPE,), "post", 200)],
+    f"{API}cases": [Needs((READ_SCOPE,)), Needs((RESULTS_SCOPE,), "post", 422, body={})],
+    f"{API}cases.zip": [Needs((READ_SCOPE,), reads=EXPORT)],
+    f"{API}cases/<case_id>": [Needs((READ_SCOPE,), reads=EXPORT)],
+    f"{API}cases/<case_id>/results": [Needs((RESULTS_SCOPE,), "post", 422, body={})],
 }
 REST: dict[str, list[Needs]] = {
     "": [Needs(Open.SIGNED_IN, ok=302)],
@@ -240,7 +248,9 @@ class World:
             for run in (self.run, self.foreign)
         }
         a_test_case(self.run)
-        a_test_case(self.foreign)
+        # Another number, so that one of another project is not one's own.
+        self.cases = {self.own.pk: "1", self.other.pk: "2"}
+        a_test_case(self.foreign), a_test_case(self.foreign)
         self.deliveries = {project.pk: a_quarantined(project) for project in (self.own, self.other)}
 
     def address(self, route: str, needs: Needs, run: Run, *, below: Project | None = None) -> str:
@@ -256,6 +266,8 @@ class World:
             "<slug:slug>": (below or project).slug,
             "<slug:name>": "empty_result",
             "<int:pk>": str(run.pk),
+            "cases/<int:number>": f"cases/{self.cases[project.pk]}",
+            "<case_id>": f"CASE-{self.cases[project.pk]}",
             "<int:number>": "1",
             "<int:revision>": "1",
             "<path:run_id>": run.run_id,
@@ -452,7 +464,7 @@ def test_the_api_answers_by_the_key(world: World, route: str, needs: Needs) -> N
                 assert AccessEntry.objects.count() == old + 1
                 line = AccessEntry.objects.latest("pk")
                 assert (line.action, line.run_pk) == (needs.reads, world.run.pk)
-            elif WORDS in answer.content.decode():
+            elif WORDS in answer.content.decode(errors="replace"):
                 assert route in SHOWS_TITLES
         answers[scopes] = answer.status_code
     assert isinstance(needs.what, tuple)
@@ -485,7 +497,7 @@ def test_a_key_reaches_its_own_project_alone(world: World, route: str, needs: Ne
         answer = ask(bearer(text), world.address(route, needs, world.foreign), needs)
         sent = Delivery.objects.filter(project=world.other).count()
 
-    assert answer.status_code == (202 if needs.method == "post" else 404)
+    assert answer.status_code == (202 if needs.ok == 202 else 404)
     assert (sent, Run.objects.get(pk=world.foreign.pk).updated_at) == (1, before)
 
 

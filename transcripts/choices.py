@@ -41,11 +41,11 @@ class Role(TextChoices):
 
 
 class KeyScope(TextChoices):
-    """What an API key may do: send runs, read them, or report results of test cases."""
+    """What an API key may do: send runs, read them, or make test cases and report on them."""
 
     INGEST = "ingest", "send runs"
     READ = "read", "read runs"
-    RESULTS = "results", "report test results"
+    RESULTS = "results", "make test cases and report results"
 
 
 class DeliveryState(TextChoices):

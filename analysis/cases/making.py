@@ -1,4 +1,4 @@
-"""From a masked run to a test case that nobody has edited: `./desk export RUN --as case`."""
+"""From a masked run to a test case that nobody has edited, with no server: `./desk case FILE`."""
 
 from __future__ import annotations
 

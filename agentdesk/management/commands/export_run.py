@@ -7,13 +7,20 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
+from analysis.cases.case import write_case
+from analysis.cases.harness import CaseError
+from analysis.selectors.cases import case_document
+from analysis.services.case_making import case_of_run
 from transcripts.access import removed_words
 from transcripts.audit import access_record
 from transcripts.choices import AccessAction
-from transcripts.export import all_exporters
+from transcripts.export import Exporter, all_exporters
 from transcripts.keys import run_digest
 from transcripts.models import Project, Run
 from transcripts.selectors.record import run_record
+
+# Beside the formats of runs: its test case.
+CASE = "case"
 
 
 class Command(BaseCommand):
@@ -22,7 +29,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        names = [exporter.name for exporter in all_exporters()]
+        names = [*(exporter.name for exporter in all_exporters()), CASE]
         parser.add_argument("run", metavar="RUN", help="the sender's run id")
         parser.add_argument("--project", help="the project's short name, where ids repeat")
         parser.add_argument(
@@ -36,11 +43,14 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         exporters = {exporter.name: exporter for exporter in all_exporters()}
         exporter = exporters.get(options["as_"])
-        if exporter is None:
-            raise CommandError(f"--as takes {', '.join(exporters)}.")
+        if exporter is None and options["as_"] != CASE:
+            raise CommandError(f"--as takes {', '.join(exporters)}, {CASE}.")
         run = _run(options["run"], options["project"])
         if run.text_removed_at is not None:
             raise CommandError(removed_words(run))
+        self._write(self._exported(run, exporter) if exporter else self._case(run), options)
+
+    def _exported(self, run: Run, exporter: Exporter) -> str:
         masked = run_record(run=run)
         access_record(
             project=run.project,
@@ -50,7 +60,23 @@ class Command(BaseCommand):
         )
         for lost in exporter.lost(masked.record):
             self.stderr.write(f"Left out: {lost}")
-        text = exporter.write(masked)
+        return exporter.write(masked)
+
+    def _case(self, run: Run) -> str:
+        """The run's test case as its file; it is made where there is none."""
+        try:
+            case, is_new = case_of_run(run=run)
+        except CaseError as error:
+            raise CommandError(f"{str(error).capitalize()}.") from None
+        detail = {"case": case.name, "as": CASE, "by": "command"}
+        if is_new:
+            made = {"case": case.name, "did": "made", "by": "command"}
+            access_record(project=run.project, action=AccessAction.CASE, run=run, detail=made)
+        access_record(project=run.project, action=AccessAction.EXPORT, run=run, detail=detail)
+        self.stderr.write(f"{case} {'is made' if is_new else 'was there already'}.")
+        return write_case(case_document(case))
+
+    def _write(self, text: str, options: dict[str, Any]) -> None:
         if options["output"]:
             options["output"].write_text(text, encoding="utf-8")
         else:
