@@ -18,6 +18,7 @@ from analysis.views.changes import change_back
 from analysis.views.detectors import detector_detail, detector_list
 from analysis.views.jobs import job_detail, job_stop, runs_read_again
 from analysis.views.limits import limits, limits_file
+from analysis.views.retention import retention
 from analysis.views.run_detail import (
     finding_near,
     run_changes,
@@ -27,8 +28,10 @@ from analysis.views.run_detail import (
     run_part,
 )
 from analysis.views.run_find import run_find
+from analysis.views.run_keeping import run_keeping
 from analysis.views.run_list import run_list
 from analysis.views.stop_reasons import stop_reasons
+from analysis.views.ticket_erase import ticket_erase
 
 app_name = "analysis"
 urlpatterns = [
@@ -58,6 +61,9 @@ urlpatterns = [
     path("cases/<int:number>/history/", case_history, name="case_history"),
     path("cases/<int:number>/history/<int:revision>/", case_return, name="case_return"),
     path("changes/<int:pk>/undo/", change_back, name="change_back"),
+    path("runs/<int:pk>/keeping/", run_keeping, name="run_keeping"),
+    path("settings/retention/", retention, name="retention"),
+    path("settings/retention/erase/", ticket_erase, name="ticket_erase"),
     path("detectors/", detector_list, name="detector_list"),
     path("detectors/<slug:name>/", detector_detail, name="detector_detail"),
     path("stop-reasons/", stop_reasons, name="stop_reasons"),

@@ -77,6 +77,7 @@ SEE, TEXT, TRIAGE = May.SEE_RUNS, May.READ_TRANSCRIPTS, May.TRIAGE
 ENGINEER, ADMIN = May.ENGINEER, May.ADMINISTER
 A_ROUND = {"round": 1, "stop": "finished", "reply": "Done."}
 SPANS: dict[str, list[Any]] = {"resourceSpans": []}
+NO_RULES = {"rule-TOTAL_FORMS": "0", "rule-INITIAL_FORMS": "0"}
 
 PAGES: dict[str, list[Needs]] = {
     f"{P}runs/": [Needs(SEE)],
@@ -134,6 +135,18 @@ PAGES: dict[str, list[Needs]] = {
         Needs(ADMIN, "post", 200, form={"name": "k", "scopes": "read"}),
     ],
     f"{P}settings/keys/<int:pk>/revoke/": [Needs(ADMIN, "post", 302)],
+    f"{RUN}keeping/": [
+        Needs(ADMIN),
+        Needs(ADMIN, "post", 302, form={"action": "hold", "why": "court"}),
+    ],
+    f"{P}settings/retention/": [
+        Needs(ADMIN),
+        Needs(ADMIN, "post", 302, form={"action": "save", **NO_RULES}),
+    ],
+    f"{P}settings/retention/erase/": [
+        Needs(ADMIN, query="ticket=T-1"),
+        Needs(ADMIN, "post", 422, form={"ticket": "T-1", "confirm": "T-2"}),
+    ],
     f"{P}settings/access/": [Needs(ADMIN)],
     f"{P}deliveries/": [Needs(ADMIN)],
     # Or who sent it; see tests/transcripts/views/test_upload.py.

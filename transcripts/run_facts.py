@@ -31,7 +31,7 @@ def run_facts(run: Run, *, cost: Fact) -> list[Fact]:
         Fact("model", run.model, title=run.provider),
         Fact("prompt", run.prompt_version),
         Fact("code", run.code_version),
-        transcript_fact(run.completeness),
+        Fact("transcript", "removed") if run.text_removed_at else transcript_fact(run.completeness),
         masked_fact(run),
     ]
     return [fact for fact in facts if fact.value]

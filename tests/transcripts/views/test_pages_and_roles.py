@@ -34,6 +34,9 @@ PAGES = {
     "analysis:detector_list": OBSERVER,
     "analysis:detector_detail": OBSERVER,
     "analysis:stop_reasons": OBSERVER,
+    "analysis:run_keeping": ADMIN,
+    "analysis:retention": ADMIN,
+    "analysis:ticket_erase": ADMIN,
     "analysis:limits": ENGINEER,
     "analysis:limits_file": ENGINEER,
     "transcripts:send_runs": OBSERVER,
@@ -92,6 +95,8 @@ OF_THE_PROJECT = (
     "detector_list",
     "stop_reasons",
     "limits",
+    "retention",
+    "ticket_erase",
 )
 ROLES = list(Role)
 
