@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Count, Q
 
 from transcripts.choices import DeliveryState
-from transcripts.models import Delivery, Project, User
+from transcripts.models import Delivery, Project, Run, User
 
 Place = tuple[datetime, UUID]
 
@@ -58,6 +59,27 @@ def deliveries_by_receipt(
     if sender is not None:
         found = found.filter(user=sender)
     return list(found.select_related("api_key", "user").order_by("received_at", "pk"))
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """What came to a project since a moment: how many runs, the latest of them, and how many
+    deliveries could not be read.
+    """
+
+    count: int
+    runs: list[Run]
+    quarantined: int
+
+
+def arrivals(*, project: Project, since: datetime, limit: int = 5) -> Arrivals:
+    """What has arrived since then."""
+    found = Run.objects.filter(project=project, received_at__gte=since)
+    runs = list(found.order_by("-received_at", "-pk")[:limit])
+    waiting = Delivery.objects.filter(
+        project=project, received_at__gte=since, state=DeliveryState.QUARANTINED
+    )
+    return Arrivals(found.count() if runs else 0, runs, waiting.count())
 
 
 def delivery_by_receipt(*, project: Project, receipt: UUID) -> Delivery | None:

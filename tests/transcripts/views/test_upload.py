@@ -153,7 +153,7 @@ def test_storing_leads_to_the_runs(client: Client, engineer: User) -> None:
 
     waits = decide(client, "transcripts:upload_store", *chosen(page, "transcripts:upload_store"))
 
-    assert "2 of 2 files wait for a worker" in shown(waits)
+    assert "Waiting for a worker: 2 of 2" in shown(waits)
     assert 'hx-trigger="every 2s"' in waits.content.decode()
     for delivery in Delivery.objects.all():
         assert delivery.outcome == {}

@@ -29,28 +29,6 @@ def project() -> Project:
     return a_project("helpdesk")
 
 
-def test_three_ways_with_this_servers_address(client: Client, project: Project) -> None:
-    client.force_login(a_member(project, Role.ADMIN))
-
-    text = client.get(reverse("transcripts:send_runs", args=[project.slug])).content.decode()
-
-    assert "curl http://testserver/api/v1/runs" in text
-    assert "./desk import transcript.json --project helpdesk" in text
-    assert reverse("transcripts:key_list", args=[project.slug]) in text
-
-
-def test_the_example_of_the_page_is_a_run(client: Client, project: Project) -> None:
-    client.force_login(a_member(project, Role.LEAD))
-    text = client.get(reverse("transcripts:send_runs", args=[project.slug])).content.decode()
-    body = text.split("-d &#x27;")[1] if "-d &#x27;" in text else text.split("-d '")[1]
-    body = body.split("}'")[0] + "}"
-
-    (run,) = read_runs(body.replace("&quot;", '"').encode())
-
-    assert isinstance(run, RunRecord)
-    assert run.rounds[0].calls[0].result == ""
-
-
 def test_an_export_is_the_run_again(client: Client, project: Project) -> None:
     run = the_vpn_run(project)
     client.force_login(a_member(project, Role.ENGINEER))
