@@ -17,6 +17,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from analysis.limits.previews import preview_step
+from analysis.masking_again import masking_step, trial_step
 from analysis.models import Job, JobKind, JobState
 from analysis.reading_again import reading_step
 from analysis.services.incident_arrivals import grouped_together
@@ -26,6 +27,8 @@ from transcripts.models import Project, User
 STEPS: dict[str, Callable[[Job], bool]] = {
     JobKind.PREVIEW: preview_step,
     JobKind.READ_AGAIN: reading_step,
+    JobKind.MASK_TRIAL: trial_step,
+    JobKind.MASK_AGAIN: masking_step,
 }
 # Finished jobs of a kind that a project keeps.
 KEPT = 20
@@ -42,7 +45,7 @@ def job_start(
 ) -> Job:
     """Add a job; one of its kind that still waits is cancelled (a preview: the same person's)."""
     others = Job.objects.filter(project=project, kind=kind)
-    if kind == JobKind.PREVIEW:
+    if kind in (JobKind.PREVIEW, JobKind.MASK_TRIAL):
         others = others.filter(user=user)
     others.filter(state=JobState.WAITING).update(
         state=JobState.CANCELLED, finished_at=timezone.now()

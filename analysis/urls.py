@@ -18,6 +18,14 @@ from analysis.views.changes import change_back
 from analysis.views.detectors import detector_detail, detector_list
 from analysis.views.jobs import job_detail, job_stop, runs_read_again
 from analysis.views.limits import limits, limits_file
+from analysis.views.masking import (
+    mask_rule,
+    mask_rule_delete,
+    masking,
+    not_secret_delete,
+    not_secret_list,
+    runs_mask_again,
+)
 from analysis.views.retention import retention
 from analysis.views.run_detail import (
     finding_near,
@@ -69,6 +77,16 @@ urlpatterns = [
     path("stop-reasons/", stop_reasons, name="stop_reasons"),
     path("settings/limits/", limits, name="limits"),
     path("settings/limits/file/", limits_file, name="limits_file"),
+    path("settings/masking/", masking, name="masking"),
+    path("settings/masking/again/", runs_mask_again, name="runs_mask_again"),
+    path("settings/masking/rule/", mask_rule, name="mask_rule"),
+    path("settings/masking/rule/<int:pk>/remove/", mask_rule_delete, name="mask_rule_delete"),
+    path("settings/masking/no-secrets/", not_secret_list, name="not_secret_list"),
+    path(
+        "settings/masking/no-secrets/<int:pk>/remove/",
+        not_secret_delete,
+        name="not_secret_delete",
+    ),
     path("settings/read-again/", runs_read_again, name="runs_read_again"),
     path("settings/jobs/<int:pk>/", job_detail, name="job_detail"),
     path("settings/jobs/<int:pk>/cancel/", job_stop, name="job_stop"),

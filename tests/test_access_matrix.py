@@ -28,7 +28,18 @@ from tests.factories import a_key, a_member, a_project, a_user
 from tests.page_runs import a_shown_run
 from transcripts.access import ROLE_MAY, May
 from transcripts.choices import AccessAction, DeliveryKind, DeliveryState, KeyScope, Role
-from transcripts.models import AccessEntry, ApiKey, Delivery, Membership, Project, Run, User
+from transcripts.masking import masked_text
+from transcripts.models import (
+    AccessEntry,
+    ApiKey,
+    Delivery,
+    MaskRule,
+    Membership,
+    NotSecret,
+    Project,
+    Run,
+    User,
+)
 from transcripts.record import InputChange, Message, Placed
 from transcripts.services.deliveries import delivery_accept
 
@@ -89,6 +100,7 @@ PAGES: dict[str, list[Needs]] = {
     f"{RUN}live/": [Needs(SEE, query="seen=1")],
     f"{RUN}find/": [Needs(TEXT, reads=FIND, query="q=zanzibar")],
     f"{RUN}export/": [Needs(ENGINEER, reads=EXPORT)],
+    f"{RUN}masked/": [Needs(TEXT, reads=READ)],
     f"{RUN}readers/": [Needs(ADMIN)],
     f"{ROUND}input/": [Needs(TEXT, reads=READ)],
     f"{ROUND}text/": [Needs(TEXT, reads=READ, query="part=reply")],
@@ -124,6 +136,32 @@ PAGES: dict[str, list[Needs]] = {
     f"{P}send/receipts/": [Needs(SEE, ok=302)],
     f"{P}settings/limits/": [Needs(ENGINEER), Needs(ENGINEER, "post", 302, form={"rounds": "9"})],
     f"{P}settings/limits/file/": [Needs(ENGINEER), Needs(ENGINEER, "post", 302)],
+    f"{P}settings/masking/": [
+        Needs(ADMIN),
+        Needs(ADMIN, "post", 302, form={"email": "on"}),
+        Needs(ADMIN, "post", 200, form={"email": "on", "action": "try"}),
+    ],
+    f"{P}settings/masking/again/": [Needs(ADMIN, "post", 302)],
+    f"{P}settings/masking/rule/": [
+        Needs(ADMIN),
+        Needs(
+            ADMIN,
+            "post",
+            302,
+            form={
+                "name": "badge",
+                "family": "badge",
+                "pattern": r"badge (\d{5})",
+                "must": "badge 12345",
+                "must_not": "page 12345",
+            },
+        ),
+    ],
+    f"{P}settings/masking/rule/<int:pk>/remove/": [Needs(ADMIN, "post", 302)],
+    f"{P}settings/masking/no-secrets/": [
+        Needs(ADMIN, "post", 302, form={"value": "orchid-4417", "why": "the demo's"})
+    ],
+    f"{P}settings/masking/no-secrets/<int:pk>/remove/": [Needs(ADMIN, "post", 302)],
     f"{P}settings/read-again/": [Needs(ENGINEER, "post", 302)],
     f"{P}settings/jobs/<int:pk>/": [Needs(ENGINEER)],
     f"{P}settings/jobs/<int:pk>/cancel/": [Needs(ENGINEER, "post", 302)],
@@ -267,6 +305,11 @@ class World:
         # Another number, so that one of another project is not one's own.
         self.cases = {self.own.pk: "1", self.other.pk: "2"}
         a_test_case(self.foreign), a_test_case(self.foreign)
+        self.rules = {project.pk: a_rule(project) for project in (self.own, self.other)}
+        self.no_secrets = {
+            project.pk: NotSecret.objects.create(project=project, digest=b"d", shown="typed")
+            for project in (self.own, self.other)
+        }
         self.deliveries = {project.pk: a_quarantined(project) for project in (self.own, self.other)}
 
     def address(self, route: str, needs: Needs, run: Run, *, below: Project | None = None) -> str:
@@ -277,6 +320,8 @@ class World:
             "keys/<int:pk>": f"keys/{self.keys[project.pk].pk}",
             "annotations/<int:pk>": f"annotations/{self.annotations[project.pk].pk}",
             "jobs/<int:pk>": f"jobs/{self.jobs[project.pk].pk}",
+            "rule/<int:pk>": f"rule/{self.rules[project.pk].pk}",
+            "no-secrets/<int:pk>": f"no-secrets/{self.no_secrets[project.pk].pk}",
             "<uuid:pk>": str(self.deliveries[project.pk].pk),
             "<uuidstr:receipt>": str(self.deliveries[project.pk].pk),
             "<slug:slug>": (below or project).slug,
@@ -318,6 +363,11 @@ def a_told_run(project: Project, *, restricted: bool = False) -> Run:
         labels=labels,
     )
     return a_shown_run(record, project)
+
+
+def a_rule(project: Project) -> MaskRule:
+    pattern = masked_text("site-[a-z]{9}")
+    return MaskRule.objects.create(project=project, name="site", family="site", pattern=pattern)
 
 
 def a_quarantined(project: Project) -> Delivery:

@@ -15,6 +15,7 @@ from transcripts.views.members import member_change, member_list, member_remove
 from transcripts.views.readers import run_readers
 from transcripts.views.rounds import round_calls, round_input, round_text
 from transcripts.views.run_export import run_export
+from transcripts.views.run_masked import run_masked
 from transcripts.views.send_runs import send_arrived, send_key, send_runs, send_test
 from transcripts.views.upload import upload, upload_discard, upload_store
 
@@ -29,6 +30,7 @@ urlpatterns = [
     path("send/files/discard/", upload_discard, name="upload_discard"),
     path("send/receipts/", receipts, name="receipts"),
     path("runs/<int:pk>/export/", run_export, name="run_export"),
+    path("runs/<int:pk>/masked/", run_masked, name="run_masked"),
     path("runs/<int:pk>/readers/", run_readers, name="run_readers"),
     path("runs/<int:pk>/rounds/<int:number>/input/", round_input, name="round_input"),
     path("runs/<int:pk>/rounds/<int:number>/text/", round_text, name="round_text"),

@@ -14,6 +14,8 @@ class JobKind(models.TextChoices):
 
     PREVIEW = "preview", "shows what other limits would say"
     READ_AGAIN = "read_again", "reads past runs again"
+    MASK_TRIAL = "mask_trial", "shows what other choices would mask"
+    MASK_AGAIN = "mask_again", "masks past runs again"
 
 
 class JobState(models.TextChoices):
@@ -29,7 +31,8 @@ class Job(models.Model):
 
     `total` runs are to be read, `read` were, `changed` of them came out differently; `cursor` is
     the last one's id, so that a killed job goes on where it was. `wanted` says what is to be done
-    and `result` what came of it (see `analysis.jobs` and `analysis.limits.previews`).
+    and `result` what came of it (see `analysis.jobs`, `analysis.limits.previews` and
+    `analysis.masking_again`).
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="+", db_index=False)
@@ -65,6 +68,15 @@ class Job(models.Model):
     @property
     def waits(self) -> bool:
         return self.state == JobState.WAITING
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether it shows what something would do, and does nothing."""
+        return self.kind in (JobKind.PREVIEW, JobKind.MASK_TRIAL)
+
+    @property
+    def is_masking(self) -> bool:
+        return self.kind in (JobKind.MASK_TRIAL, JobKind.MASK_AGAIN)
 
     @property
     def percent(self) -> int:

@@ -26,7 +26,7 @@ JOB_RUN = "agentdesk.tasks.job_run"
 @project_page(May.ENGINEER)
 def job_detail(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """One job: its progress while it is at work, then its result."""
-    context = job_context(reader, _job(reader, pk))
+    context = job_context(reader, job_for(reader, pk))
     return render(request, template_for(request, "analysis/job_detail.html", "job"), context)
 
 
@@ -34,7 +34,7 @@ def job_detail(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
 @project_page(May.ENGINEER)
 def job_stop(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """Cancel a job. What it has read stays read."""
-    job = _job(reader, pk)
+    job = job_for(reader, pk)
     job_cancel(job=job)
     if is_swap(request):
         job.refresh_from_db()
@@ -91,6 +91,8 @@ def job_context(reader: Reader, job: Job) -> dict[str, Any]:
     return {
         "section": "settings",
         "job": job,
+        "page_name": "masking" if job.is_masking else "limits",
+        "tried": _tried(reader, job),
         "is_preview": job.kind == JobKind.PREVIEW,
         "changes": rows,
         "changes_left": job.changed - len(rows) if job.kind == JobKind.PREVIEW else 0,
@@ -99,8 +101,18 @@ def job_context(reader: Reader, job: Job) -> dict[str, Any]:
     }
 
 
-def _job(reader: Reader, pk: int) -> Job:
+def _tried(reader: Reader, job: Job) -> list[tuple[Run, dict[str, Any]]]:
+    """The runs in which a trial of masking found something, with how much."""
+    named = job.result.get("runs", []) if job.kind == JobKind.MASK_TRIAL else []
+    runs = Run.objects.filter(project=reader.project).in_bulk([each["run"] for each in named])
+    return [(runs[each["run"]], each) for each in named if each["run"] in runs]
+
+
+def job_for(reader: Reader, pk: int) -> Job:
+    """A job of the project; what it is about must be the reader's business."""
     job = job_by_id(project=reader.project, pk=pk)
     if job is None:
         raise Http404("No such job in this project.")
+    if job.is_masking:
+        reader.require(May.ADMINISTER)
     return job

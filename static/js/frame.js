@@ -21,6 +21,11 @@
     document.querySelectorAll("details.menu[open]").forEach((menu) => {
       if (!menu.contains(event.target)) menu.removeAttribute("open");
     });
+    // A masked secret leads to what is known of it, where there is a page for that.
+    const secret = event.target.closest("[data-masked] .secret");
+    if (secret && !event.target.closest("a, button, summary") && getSelection().isCollapsed) {
+      location.assign(`${secret.closest("[data-masked]").dataset.masked}#s-${secret.dataset.secret}`);
+    }
     const copier = event.target.closest("[data-copy], [data-copy-from]");
     if (copier) {
       event.preventDefault();

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,8 +34,36 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
 def test_a_masked_secret_is_a_chip() -> None:
     html = shown("key [SECRET:aws_key:0123abcd]!")
 
-    assert '<span class="secret"' in html
-    assert "secret: aws_key 0123abcd</span>!" in html
+    assert '<span class="secret hue5" data-secret="0123abcd"' in html
+    assert in_text(html) == "key [SECRET:aws_key:0123abcd]!"
+
+
+def in_text(html: str) -> str:
+    """What a browser copies of it."""
+    return re.sub("<[^>]*>", "", html)
+
+
+def test_the_same_secret_is_the_same_chip() -> None:
+    first, again, other = (
+        shown(f"[SECRET:key:{ident}]") for ident in ("0123abcd", "0123abcd", "0123abce")
+    )
+
+    assert first == again != other
+
+
+@pytest.mark.parametrize("text", ["key [SECRET:aws_k", "key [SECRET:", "key [SECRET:aws_key:0123"])
+def test_a_placeholder_that_was_cut_off_is_a_chip_too(text: str) -> None:
+    assert 'class="secret' in shown(text)
+    assert shown(f"{text} and more") == f"{text} and more"
+
+
+@pytest.mark.parametrize("words", ["secret", "key:0123", "0123abcd", "aws_key"])
+def test_a_chip_is_marked_as_a_whole(words: str) -> None:
+    html = marked("a [SECRET:aws_key:0123abcd] b", words)
+
+    assert html.count("<mark>") == 1
+    assert '<mark><span class="secret' in html
+    assert in_text(html) == "a [SECRET:aws_key:0123abcd] b"
 
 
 def test_what_only_looks_like_a_placeholder_is_text() -> None:
@@ -48,7 +78,8 @@ def test_a_text_of_control_characters_does_not_grow_the_page_without_bound() -> 
 def test_no_tag_comes_through(text: str) -> None:
     html = shown(text)
 
-    rest = html.replace('<span class="ctl" title="', "").replace('<span class="secret"', "")
+    rest = html.replace('<span class="ctl" title="', "")
+    rest = re.sub('<span class="secret|</?[ib]>', "", rest)
     assert "<script" not in html.lower()
     assert rest.count("<") == rest.count("</span>")
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from transcripts.audit import access_record
 from transcripts.choices import AccessAction
 from transcripts.maskers import project_key, run_key, typed_masker
-from transcripts.masking import Masker, MaskingError
+from transcripts.masking import Masker, MaskingError, OwnRule
 from transcripts.masking.trying import pattern_text, tried_rule
 from transcripts.masking.types import MaskedText
 from transcripts.masking.views import canonical
@@ -74,6 +74,20 @@ def masking_choice_save(
     return True
 
 
+def mask_rule_check(
+    *, name: str, family: str, pattern: str, must: str, must_not: str
+) -> tuple[OwnRule, MaskedText]:
+    """The rule that is made of these, and its pattern as it is kept.
+
+    Raises `MaskingChoiceError` with the reason why it cannot be used.
+    """
+    try:
+        tried = tried_rule(name, pattern, family=family, must=must, must_not=must_not)
+        return tried, pattern_text(pattern)
+    except ValueError as error:
+        raise MaskingChoiceError(_sentence(error)) from None
+
+
 @transaction.atomic
 def mask_rule_save(
     *,
@@ -97,11 +111,9 @@ def mask_rule_save(
         raise MaskingChoiceError("Another rule has this name.")
     if rule is None and others.count() >= MOST_RULES:
         raise MaskingChoiceError(f"A project may have {MOST_RULES} rules of its own.")
-    try:
-        tried = tried_rule(name, pattern, family=family, must=must, must_not=must_not)
-        kept = pattern_text(pattern)
-    except ValueError as error:
-        raise MaskingChoiceError(_sentence(error)) from None
+    tried, kept = mask_rule_check(
+        name=name, family=family, pattern=pattern, must=must, must_not=must_not
+    )
     # What the rule finds in its own example is a secret like any other.
     masker = typed_masker(project, also=tried)
     before = _rule_told(rule) if rule else None

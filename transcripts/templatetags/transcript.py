@@ -32,7 +32,11 @@ UNSEEN = (
     "\u2028-\u202f\u205f-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e0fff\U0001d173-\U0001d17a]"
 )
-SPECIAL = re.compile(f"{SECRET}|(?P<unseen>{UNSEEN})")
+# A placeholder that was cut off where its text is.
+CUT = r"\[SECRET:(?P<cut>[a-z0-9_.-]{0,60})(?::[0-9a-f]{0,7})?\Z"
+SPECIAL = re.compile(f"{SECRET}|{CUT}|(?P<unseen>{UNSEEN})")
+# Marks of chips, so that the eye finds the same secret again; its id says it in letters.
+HUES = 8
 
 
 @register.filter
@@ -59,20 +63,27 @@ def in_plain(value: object) -> str:
 def _plain_chip(match: re.Match[str]) -> str:
     character = match["unseen"]
     if character is None:
-        return f"⟦secret: {match['family']} {match['id']}⟧"
+        return f"⟦secret: {match['family'] or match['cut']} {match['id'] or '…'}⟧"
     return f"⟦U+{ord(character):04X}⟧"
 
 
 def _chip(match: re.Match[str], *, plain: bool) -> str:
-    if plain:
-        return escape(_plain_chip(match))
     character = match["unseen"]
+    if plain:
+        return escape(match[0] if character is None else _plain_chip(match))
     if character is None:
+        family, ident = match["family"] or match["cut"], match["id"] or "…"
+        hue = int(match["id"], 16) % HUES if match["id"] else 0
+        # What is copied of a page is the placeholder; what is seen of it are kind and id.
         return format_html(
-            '<span class="secret" title="A secret was masked here before it was stored">'
-            "secret: {} {}</span>",
-            match["family"],
-            match["id"],
+            '<span class="secret hue{}" data-secret="{}" title="{}"><i>[SECRET:</i>{}<i>:</i>'
+            "<b>{}</b><i>]</i></span>",
+            hue,
+            match["id"] or "",
+            f"A secret ({family}) was masked here before it was stored; the same number is the "
+            "same secret",
+            family,
+            ident,
         )
     return format_html(
         '<span class="ctl" title="{}">U+{}</span>',
@@ -136,9 +147,11 @@ def marked(value: str, words: str) -> SafeString:
         return shown(value)
     parts: list[str] = []
     at = 0
-    for match in re.finditer(re.escape(words), value, re.IGNORECASE):
+    # A chip is marked as a whole: words within it would tear it apart.
+    for match in re.finditer(f"{SECRET}|(?P<words>{re.escape(words)})", value, re.IGNORECASE):
         parts.append(shown(value[at : match.start()]))
-        parts.append(format_html("<mark>{}</mark>", shown(match[0])))
+        hit = match["words"] is not None or words.lower() in match[0].lower()
+        parts.append(format_html("<mark>{}</mark>", shown(match[0])) if hit else shown(match[0]))
         at = match.end()
     parts.append(shown(value[at:]))
     # Every part is escaped by shown.

@@ -44,6 +44,9 @@ PAGES = {
     "transcripts:upload": ENGINEER,
     "transcripts:run_export": ENGINEER,
     "transcripts:run_readers": ADMIN,
+    "transcripts:run_masked": LEAD,
+    "analysis:masking": ADMIN,
+    "analysis:mask_rule": ADMIN,
     "transcripts:round_input": LEAD,
     "transcripts:round_text": LEAD,
     "transcripts:round_calls": LEAD,
@@ -59,6 +62,8 @@ CHANGES = {
     "analysis:case_accept": ENGINEER,
     "analysis:case_delete": ENGINEER,
     "analysis:job_stop": ENGINEER,
+    "analysis:mask_rule_delete": ADMIN,
+    "analysis:not_secret_delete": ADMIN,
     "transcripts:member_change": ADMIN,
     "transcripts:member_remove": ADMIN,
     "transcripts:key_revoke": ADMIN,
@@ -83,6 +88,8 @@ ELSEWHERE = {
     "transcripts:upload_discard": ENGINEER,
     "analysis:job_detail": ENGINEER,
     "analysis:runs_read_again": ENGINEER,
+    "analysis:runs_mask_again": ADMIN,
+    "analysis:not_secret_list": ADMIN,
 }
 # Pages of a project as such, beside those of one run.
 OF_THE_PROJECT = (
@@ -100,6 +107,7 @@ OF_THE_PROJECT = (
     "limits",
     "retention",
     "ticket_erase",
+    "mask",
 )
 ROLES = list(Role)
 
