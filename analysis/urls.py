@@ -27,6 +27,7 @@ from analysis.views.masking import (
     runs_mask_again,
 )
 from analysis.views.retention import retention
+from analysis.views.run_compare import run_compare
 from analysis.views.run_detail import (
     finding_near,
     run_changes,
@@ -54,6 +55,7 @@ urlpatterns = [
     path("runs/<int:pk>/annotate/", run_annotate, name="run_annotate"),
     path("runs/<int:pk>/annotations/", annotation_list, name="annotation_list"),
     path("runs/<int:pk>/rounds/<int:number>/test/", call_test, name="call_test"),
+    path("runs/<int:pk>/compare/", run_compare, name="run_compare"),
     path("annotations/<int:pk>/edit/", annotation_change, name="annotation_change"),
     path("annotations/<int:pk>/remove/", annotation_gone, name="annotation_gone"),
     path("mentions/", mention_list, name="mention_list"),

@@ -113,6 +113,7 @@ PAGES: dict[str, list[Needs]] = {
         Needs(TRIAGE, reads=READ),
         Needs(TRIAGE, "post", 302, names=True, form={"answer": "no permission"}),
     ],
+    f"{RUN}compare/": [Needs(TEXT, reads=READ)],
     f"{RUN}annotations/": [Needs(TEXT, reads=READ)],
     # It is somebody else's: only who wrote it may change it.
     f"{P}annotations/<int:pk>/edit/": [

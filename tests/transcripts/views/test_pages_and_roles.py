@@ -31,6 +31,7 @@ PAGES = {
     "analysis:case_list": OBSERVER,
     "analysis:case_make": ENGINEER,
     "analysis:call_test": LEAD,
+    "analysis:run_compare": LEAD,
     "analysis:detector_list": OBSERVER,
     "analysis:detector_detail": OBSERVER,
     "analysis:stop_reasons": OBSERVER,

@@ -1,0 +1,136 @@
+"""The page that shows two runs side by side: from what is compared to its lines."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.db import connection
+
+from analysis.comparing import Alignment, Kind, Pair, Step, aligned
+from transcripts.cards import RoundCard, round_cards
+from transcripts.models import Run
+from transcripts.selectors.pages import round_window
+
+# Pairs that one page shows one by one, and how many that are the same stand before the first
+# difference.
+SHOWN = 40
+BEFORE = 2
+# So many in a row that are the same are folded into one line.
+SMALLEST_FOLD = 4
+
+# Empty answers differ from none. What is compared of a call is its whole text, by a digest.
+_STEPS = """
+SELECT r.number, r.stop, r.call_count,
+       array_agg(md5(c.name || chr(1) || c.args) ORDER BY c.index) FILTER (WHERE c.index >= 0),
+       array_agg(coalesce(md5(c.result), '') || coalesce(c.is_error::text, '') ORDER BY c.index)
+           FILTER (WHERE c.index >= 0),
+       CASE WHEN r.call_count = 0 THEN md5(r.reply) END
+FROM transcripts_round r
+LEFT JOIN transcripts_toolcall c ON c.run_id = r.run_id AND c.round_number = r.number
+WHERE r.run_id = %s
+GROUP BY r.run_id, r.number, r.stop, r.call_count, r.reply
+ORDER BY r.number
+"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the page: two rounds beside each other, or `count` pairs that are the same."""
+
+    pair: Pair
+    left: RoundCard | None = None
+    right: RoundCard | None = None
+    count: int = 1
+    until: Pair | None = None
+    first_difference: bool = False
+
+
+class RunComparison:
+    """Two runs side by side. Queries are made when a part is asked for, once each."""
+
+    def __init__(self, left: Run, right: Run) -> None:
+        self.left, self.right = left, right
+
+    @cached_property
+    def alignment(self) -> Alignment:
+        return aligned(run_steps(self.left), run_steps(self.right))
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many pairs there are of each kind."""
+        found = dict.fromkeys((kind.value for kind in Kind), 0)
+        for pair in self.alignment.pairs:
+            found[pair.kind.value] += 1
+        return found
+
+    @property
+    def first_pair(self) -> Pair | None:
+        """The first pair that is not the same."""
+        at = self.alignment.first_difference
+        return None if at is None else self.alignment.pairs[at]
+
+    @property
+    def start(self) -> int:
+        """The pair that the page begins at: just before the first difference."""
+        return max(0, (self.alignment.first_difference or 0) - BEFORE)
+
+    def lines(self, start: int) -> tuple[list[Line], int | None]:
+        """Lines from pair `start`, and the pair after them, None at the end. Four queries at
+        most per run.
+        """
+        pairs = self.alignment.pairs
+        stretches: list[tuple[int, int]] = []
+        at, shown = start, 0
+        while at < len(pairs) and shown < SHOWN:
+            end = at + 1
+            while end < len(pairs) and pairs[at].kind == pairs[end].kind == Kind.SAME:
+                end += 1
+            if end - at < SMALLEST_FOLD:
+                end = at + 1
+            stretches.append((at, end))
+            at, shown = end, shown + 1
+        return self._lines(stretches), at if at < len(pairs) else None
+
+    def _lines(self, stretches: Sequence[tuple[int, int]]) -> list[Line]:
+        pairs, odd = self.alignment.pairs, self.alignment.first_difference
+        single = [pairs[at] for at, end in stretches if end - at == 1]
+        left = _cards(self.left, (pair.left for pair in single))
+        right = _cards(self.right, (pair.right for pair in single))
+        return [
+            Line(
+                pair=pairs[at],
+                left=left.get(pairs[at].left or 0),
+                right=right.get(pairs[at].right or 0),
+                count=end - at,
+                until=pairs[end - 1] if end - at > 1 else None,
+                first_difference=at == odd,
+            )
+            for at, end in stretches
+        ]
+
+
+def run_steps(run: Run) -> list[Step]:
+    """The rounds of a run as what is compared. One query; bytes a round, whatever it says."""
+    with connection.cursor() as cursor:
+        cursor.execute(_STEPS, (run.pk,))
+        return [
+            Step(number, (stop, _digest(asked)), (_digest(came), said))
+            for number, stop, _, asked, came, said in cursor.fetchall()
+        ]
+
+
+def _digest(parts: Iterable[str] | None) -> bytes:
+    return hashlib.blake2b("\0".join(parts or ()).encode(), digest_size=12).digest()
+
+
+def _cards(run: Run, numbers: Iterable[int | None]) -> dict[int, RoundCard]:
+    spans: list[tuple[int, int]] = []
+    for number in sorted({number for number in numbers if number}):
+        if spans and spans[-1][1] == number - 1:
+            spans[-1] = (spans[-1][0], number)
+        else:
+            spans.append((number, number))
+    return {card.number: card for card in round_cards(round_window(run=run, spans=spans))}
