@@ -8,6 +8,16 @@ from typing import Any
 from transcripts.models import Run
 from transcripts.templatetags.measures import compact, grouped, lasted
 
+GAPS_NAMED = 20
+_STATED = (
+    ("unanswered_calls", "calls without a result"),
+    ("orphan_results", "results that answer no call"),
+    ("missing_stops", "rounds without a stop label"),
+    ("folded", "repeated rounds that changed nothing"),
+    ("replaced", "rounds that were replaced"),
+    ("late", "rounds that came late"),
+)
+
 
 @dataclass(frozen=True)
 class Fact:
@@ -72,6 +82,27 @@ def transcript_fact(completeness: dict[str, Any]) -> Fact:
             "transcript", f"incomplete, {count}", "; ".join(missing), "; ".join(notes), "warn"
         )
     return Fact("transcript", f"complete, {count}", title="; ".join(notes))
+
+
+def completeness_rows(completeness: dict[str, Any]) -> list[Fact]:
+    """The whole statement of completeness, each point with its count, also those that are 0."""
+    if not completeness:
+        return []
+    gaps = completeness.get("gaps", [])
+    spans = ", ".join(
+        str(first) if first == last else f"{first} to {last}" for first, last in gaps[:GAPS_NAMED]
+    )
+    more = f", and {len(gaps) - GAPS_NAMED} more gaps" if len(gaps) > GAPS_NAMED else ""
+    wrong = ("unanswered_calls", "orphan_results")
+    rows = [
+        Fact("rounds expected", grouped(completeness.get("rounds_expected", 0))),
+        Fact("rounds received", grouped(completeness.get("rounds_received", 0))),
+        Fact("missing rounds", spans + more or "none", tone="warn" if gaps else ""),
+    ]
+    for key, name in _STATED:
+        count = completeness.get(key, 0)
+        rows.append(Fact(name, grouped(count), tone="warn" if count and key in wrong else ""))
+    return rows
 
 
 def masked_fact(run: Run) -> Fact:

@@ -24,7 +24,7 @@ def snippets(*, origin: str, slug: str, key: str = "") -> list[Snippet]:
     """Every way. `key`: a key that was made just now; without one it is read from AGENTDESK_KEY."""
     in_shell = key or "$AGENTDESK_KEY"
     in_python = json.dumps(key) if key else 'os.environ["AGENTDESK_KEY"]'
-    in_variable = quote(f"Bearer {key}") if key else "Bearer%20$AGENTDESK_KEY"
+    in_variable = quote(f"Bearer {key or 'agd_YOUR_KEY'}")
     filled = {
         "ORIGIN": origin,
         "SLUG": slug,

@@ -22,7 +22,7 @@ from transcripts.access import May, Reader, removed_words, run_for
 from transcripts.choices import AccessAction, Ending
 from transcripts.models import Run
 from transcripts.pages import note_access, project_page
-from transcripts.run_facts import Fact, run_facts
+from transcripts.run_facts import Fact, completeness_rows, run_facts
 
 CHANGES_SHOWN = 30
 FINDINGS_PER_PAGE = 100
@@ -168,6 +168,7 @@ def _whole_page(request: HttpRequest, reader: Reader, view: RunView) -> dict[str
         "label": label,
         "tone": tone,
         "facts": _facts(view),
+        "completeness": completeness_rows({} if run.text_removed_at else run.completeness),
         "map": view.map if view.last else None,
         "findings": listed,
         "findings_total": view.findings.total,

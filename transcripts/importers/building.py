@@ -40,6 +40,7 @@ LEFT_OUT = ("", "{}", "[]", "null", '""')
 # How many of the last calls of a tool are looked at for the one that was executed.
 NEARBY = 50
 REPLY_LEFT_OUT = "Replies that were not recorded are taken from the requests after them."
+_MCP_MARKS = ("isError", "is_error", "jsonrpc")
 _HIDDEN = ("thinking", "redacted_thinking", "reasoning")
 
 
@@ -443,16 +444,21 @@ def _shown(parts: list[Opaque]) -> list[Opaque]:
 
 
 def mcp_flag(content: str) -> bool | None:
-    """The error flag within a result that is a whole MCP tool result (`content` list and
-    `isError`).
+    """The error flag within a result that is a whole answer of MCP: a tool result (`content` list
+    and `isError`), by itself or in its JSON-RPC envelope, or a JSON-RPC error.
     """
-    if not content.startswith("{") or ("isError" not in content and "is_error" not in content):
+    if not content.startswith("{") or not any(mark in content for mark in _MCP_MARKS):
         return None
     try:
         result = json.loads(content)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(result.get("content"), list):
+    if "jsonrpc" in result:
+        error = result.get("error")
+        if isinstance(error, dict) and "code" in error and "message" in error:
+            return True
+        result = result.get("result")
+    if not isinstance(result, dict) or not isinstance(result.get("content"), list):
         return None
     flag = result.get("isError", result.get("is_error"))
     return flag if isinstance(flag, bool) else None

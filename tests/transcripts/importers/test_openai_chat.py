@@ -161,6 +161,23 @@ def test_reads_a_custom_tool():
     [
         pytest.param('{"content": [], "isError": true}', True, id="MCP says error"),
         pytest.param('{"content": [], "is_error": false}', False, id="MCP says none"),
+        pytest.param(
+            '{"jsonrpc": "2.0", "id": 4, "result": {"content": [], "isError": true}}',
+            True,
+            id="MCP says error, in its envelope",
+        ),
+        pytest.param(
+            '{"jsonrpc": "2.0", "id": 4, "result": {"content": [], "isError": false}}',
+            False,
+            id="MCP says none, in its envelope",
+        ),
+        pytest.param(
+            '{"jsonrpc": "2.0", "id": 3, "error": {"code": -32602, "message": "Unknown tool: x"}}',
+            True,
+            id="MCP refused the call",
+        ),
+        pytest.param('{"jsonrpc": "2.0", "result": {}}', None, id="an envelope of something else"),
+        pytest.param('{"jsonrpc": "2.0", "error": "no"}', None, id="no JSON-RPC error"),
         pytest.param('{"isError": true}', None, id="no MCP result"),
         pytest.param('{"content": [], "isError": tr', None, id="broken"),
         pytest.param("isError", None, id="text"),
