@@ -14,6 +14,7 @@ from analysis.views.case_detail import case_accept, case_delete, case_detail, ca
 from analysis.views.case_edit import case_edit, case_history, case_return
 from analysis.views.case_list import case_list, case_suite, case_upload
 from analysis.views.case_make import case_make
+from analysis.views.case_resolve import case_resolve
 from analysis.views.changes import change_back
 from analysis.views.detectors import detector_detail, detector_list
 from analysis.views.jobs import job_detail, job_stop, runs_read_again
@@ -68,6 +69,7 @@ urlpatterns = [
     path("cases/<int:number>/file/", case_file, name="case_file"),
     path("cases/<int:number>/accept/", case_accept, name="case_accept"),
     path("cases/<int:number>/delete/", case_delete, name="case_delete"),
+    path("cases/<int:number>/resolve/", case_resolve, name="case_resolve"),
     path("cases/<int:number>/history/", case_history, name="case_history"),
     path("cases/<int:number>/history/<int:revision>/", case_return, name="case_return"),
     path("changes/<int:pk>/undo/", change_back, name="change_back"),

@@ -206,6 +206,7 @@ PAGES |= {
     f"{CASE}edit/": [Needs(ENGINEER, reads=READ), Needs(ENGINEER, "post", 422, reads=READ)],
     f"{CASE}file/": [Needs(ENGINEER, reads=EXPORT)],
     f"{CASE}accept/": [Needs(ENGINEER, "post", 302)],
+    f"{CASE}resolve/": [Needs(May.TRIAGE, "post", 302)],
     f"{CASE}delete/": [Needs(ENGINEER, "post", 302)],
     f"{CASE}history/": [Needs(ENGINEER, reads=READ)],
     f"{CASE}history/<int:revision>/": [Needs(ENGINEER, "post", 302)],

@@ -76,7 +76,7 @@ class RoundsRow(Expectation):
 
 class CostRow(Expectation):
     name, title = "max_cost", "a limit of cost"
-    sentence = "It costs at most {cost}, in the run's currency"
+    sentence = "It costs at most {cost} in the run's currency"
     cost = forms.FloatField(label="Cost", min_value=0, max_value=10**9)
 
     def clean_cost(self) -> float | int | None:
@@ -96,7 +96,7 @@ class IdenticalRow(Expectation):
     name, title = "no_identical_call", "no call again and again"
     sentence = (
         "No call is made {times} times with the same arguments and an unchanged result;"
-        " this is fine for {but}"
+        " tools that are let off: {but}"
     )
     renamed = {"but": "except"}
     times = forms.IntegerField(label="Times", min_value=2, max_value=1000, initial=3)
@@ -105,7 +105,7 @@ class IdenticalRow(Expectation):
 
 class EmptyRow(Expectation):
     name, title = "no_empty_result", "no empty or swallowed result"
-    sentence = "No empty or swallowed result reaches the model; this is fine for {but}"
+    sentence = "No empty or swallowed result reaches the model; tools that are let off: {but}"
     renamed = {"but": "except"}
     but = NamesField(label="Tools that are let off", required=False, widget=tool_input())
 

@@ -12,6 +12,8 @@ from analysis.cases.harness import told
 from analysis.cases.harness.counting import compare
 
 SHORT = 160
+# Below it, how small a probability is says no more.
+SMALLEST = 0.001
 ANSWER_WORDS = dict(ANSWERS)
 
 
@@ -88,7 +90,7 @@ def comparison_words(before: Mapping[str, int], now: Mapping[str, int]) -> tuple
         return "no runs to compare", "quiet"
     rates = [each["passed"] / each["runs"] for each in (before, now)]
     change = f"{rates[0]:.0%} → {rates[1]:.0%} over {now['runs']:,} run{'s'[: now['runs'] != 1]}"
-    p = f"p = {found['p']:.2g}"
+    p = f"p = {found['p']:.2g}" if found["p"] >= SMALLEST else f"p < {SMALLEST}"
     if found["word"] == "the same":
         return f"{rates[1]:.0%}, as the accepted version", "quiet"
     if found["word"] == "no clear change":

@@ -12,8 +12,9 @@ from analysis.cases.export_pytest import file_name
 from analysis.cases.harness import wilson
 from analysis.models import CaseResult, TestCase
 from analysis.pages.case_versions import GROUPINGS, version_chart, version_rows
-from analysis.selectors.cases import definition_of, may_read_case
-from transcripts.access import Reader
+from analysis.selectors.cases import definition_of, latest_result, may_read_case
+from analysis.services.case_incidents import resolve_offer
+from transcripts.access import May, Reader
 from transcripts.choices import Ending
 
 TROUBLES_SHOWN = 8
@@ -41,7 +42,7 @@ def case_context(case: TestCase, reader: Reader, by: str) -> dict[str, Any]:
     definition = definition_of(case)
     by = by if by in GROUPINGS else ""
     rows = version_rows(case, by)
-    latest = CaseResult.objects.filter(case=case).order_by("-received_at", "-pk").first()
+    latest = latest_result(case=case)
     return {
         "case": case,
         "may_read": may_read,
@@ -58,8 +59,13 @@ def case_context(case: TestCase, reader: Reader, by: str) -> dict[str, Any]:
         "by": by,
         "groupings": GROUPINGS,
         "chart": version_chart(rows),
+        "offer": resolve_offer(case=case, latest=latest) if _may_resolve(reader, case) else None,
         "standing": standing(case, latest),
     }
+
+
+def _may_resolve(reader: Reader, case: TestCase) -> bool:
+    return may_read_case(reader, case) and reader.may(May.TRIAGE)
 
 
 def endings(latest: CaseResult | None) -> list[tuple[str, int]]:

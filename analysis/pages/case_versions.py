@@ -147,12 +147,12 @@ def version_chart(rows: Sequence[VersionRow]) -> Chart | None:
     if not shown:
         return None
     whiskers: list[str] = []
-    dots: dict[str, list[str]] = {"good": [], "bad": [], "accepted": []}
+    dots: dict[str, list[str]] = {"good": [], "warn": [], "bad": [], "accepted": []}
     for at, row in enumerate(shown):
         x = at * STEP + STEP / 2
         low, high = row.interval
         whiskers.append(f"M{x:g} {down(high)}V{down(low)}")
-        tone = "accepted" if row.accepted else "good" if row.passed == row.runs else "bad"
+        tone = "accepted" if row.accepted else rate_tone(row.rate)
         dots[tone].append(f"M{x:g} {down(row.rate)}h0")
     base = next((row for row in shown if row.accepted), None)
     width = len(shown) * STEP
@@ -168,6 +168,11 @@ def version_chart(rows: Sequence[VersionRow]) -> Chart | None:
         words=f"Pass rates of {len(shown)} versions, from {shown[0].rate_words}"
         f" to {shown[-1].rate_words}; the table says each.",
     )
+
+
+def rate_tone(rate: float) -> str:
+    """All passed, some failed, none passed."""
+    return "good" if rate == 1 else "warn" if rate else "bad"
 
 
 def down(share: float) -> str:
@@ -195,6 +200,7 @@ def strip(rates: Sequence[float]) -> list[tuple[str, str]]:
     paths: dict[str, list[str]] = {}
     for at, rate in enumerate(rates):
         tall = max(1.5, rate * 10)
-        tone = "finished" if rate == 1 else "bad"
-        paths.setdefault(tone, []).append(f"M{at + 0.1:g} {10 - tall:.3g}h.8v{tall:.3g}h-.8z")
+        paths.setdefault(rate_tone(rate), []).append(
+            f"M{at + 0.1:g} {10 - tall:.3g}h.8v{tall:.3g}h-.8z"
+        )
     return [(tone, "".join(parts)) for tone, parts in sorted(paths.items())]

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import F, QuerySet
 
-from analysis.models import CaseRevision, Incident, IncidentRun, TestCase
+from analysis.models import CaseResult, CaseRevision, Incident, IncidentRun, TestCase
 from transcripts.access import May, Reader
 from transcripts.models import Project, Run
 
@@ -61,6 +61,11 @@ def cases_of_run(*, run: Run) -> list[TestCase]:
 
 def cases_of_incident(*, incident: Incident) -> list[TestCase]:
     return list(case_list(project=incident.project, incident=incident).order_by("number"))
+
+
+def latest_result(*, case: TestCase) -> CaseResult | None:
+    """What came in last of a case."""
+    return CaseResult.objects.filter(case=case).order_by("-received_at", "-pk").first()
 
 
 def case_revisions(*, case: TestCase) -> list[CaseRevision]:

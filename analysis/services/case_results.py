@@ -14,6 +14,7 @@ from django.utils.dateparse import parse_datetime
 
 from analysis.cases.parts import storable
 from analysis.models import CaseResult, CaseRevision, ResultSource, TestCase
+from analysis.services.case_incidents import result_reopens
 from transcripts.keys import content_digest
 from transcripts.maskers import typed_masker
 from transcripts.masking import Masker
@@ -47,7 +48,10 @@ def case_result_add(
     # Two deliveries at once: the constraint lets one through.
     added = CaseResult.objects.bulk_create([row], ignore_conflicts=True)
     kept = CaseResult.objects.get(case=case, digest=digest)
-    return kept, bool(added) and kept.received_at == row.received_at
+    is_new = bool(added) and kept.received_at == row.received_at
+    if is_new:
+        result_reopens(case=case, result=kept)
+    return kept, is_new
 
 
 def _row(case: TestCase, result: Mapping[str, Any], masker: Masker) -> CaseResult:

@@ -78,6 +78,7 @@ ELSEWHERE = {
     "analysis:case_edit": ENGINEER,
     "analysis:case_file": ENGINEER,
     "analysis:case_history": ENGINEER,
+    "analysis:case_resolve": LEAD,
     "analysis:case_return": ENGINEER,
     "analysis:case_suite": ENGINEER,
     "analysis:case_upload": ENGINEER,
