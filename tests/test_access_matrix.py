@@ -190,6 +190,7 @@ PAGES: dict[str, list[Needs]] = {
         Needs(ADMIN, "post", 422, form={"ticket": "T-1", "confirm": "T-2"}),
     ],
     f"{P}settings/access/": [Needs(ADMIN)],
+    f"{P}settings/access/export/": [Needs(ADMIN)],
     f"{P}deliveries/": [Needs(ADMIN)],
     # Or who sent it; see tests/transcripts/views/test_upload.py.
     f"{P}deliveries/<uuid:pk>/": [Needs(ADMIN)],

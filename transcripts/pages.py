@@ -7,7 +7,8 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
@@ -24,11 +25,11 @@ from transcripts.choices import AccessAction, Role
 from transcripts.models import Run, User
 
 P = ParamSpec("P")
-ProjectView = Callable[Concatenate[HttpRequest, Reader, P], HttpResponse]
+ProjectView = Callable[Concatenate[HttpRequest, Reader, P], HttpResponseBase]
 THEMES = ("auto", "light", "dark")
 
 
-def project_page(what: May) -> Callable[[ProjectView[P]], Callable[..., HttpResponse]]:
+def project_page(what: May) -> Callable[[ProjectView[P]], Callable[..., HttpResponseBase]]:
     """Make a view of `view(request, reader, …)`, served below `/p/<slug>/`.
 
     Sends who is not signed in to sign in; answers 404 without a membership and 403 where the role
@@ -36,13 +37,13 @@ def project_page(what: May) -> Callable[[ProjectView[P]], Callable[..., HttpResp
     do `what`. Nothing of it is kept by a cache, and a fragment is never served for a page.
     """
 
-    def decorate(view: ProjectView[P]) -> Callable[..., HttpResponse]:
+    def decorate(view: ProjectView[P]) -> Callable[..., HttpResponseBase]:
         @login_required
         @never_cache
         @wraps(view)
         def guarded(
             request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs
-        ) -> HttpResponse:
+        ) -> HttpResponseBase:
             # All memberships are fetched at once, for the project switcher.
             memberships = memberships_of(cast(User, request.user))
             reader = reader_for(cast(User, request.user), slug, memberships)
@@ -50,13 +51,13 @@ def project_page(what: May) -> Callable[[ProjectView[P]], Callable[..., HttpResp
             request.memberships = memberships  # type: ignore[attr-defined]
             reader.require(what)
             try:
-                response = view(request, reader, *args, **kwargs)
+                response: HttpResponseBase = view(request, reader, *args, **kwargs)
             except TranscriptRemovedError as removed:
                 response = render(request, "410.html", {"why": str(removed)}, status=410)
             patch_vary_headers(response, ("HX-Request",))
             return response
 
-        return cast(Callable[..., HttpResponse], guarded)
+        return cast(Callable[..., HttpResponseBase], guarded)
 
     return decorate
 

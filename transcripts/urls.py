@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from transcripts.views.access_list import access_list
+from transcripts.views.access_list import access_export, access_list
 from transcripts.views.deliveries import (
     delivery_detail,
     delivery_discard,
@@ -45,4 +45,5 @@ urlpatterns = [
     path("deliveries/<uuid:pk>/retry/", delivery_retry, name="delivery_retry"),
     path("deliveries/<uuid:pk>/discard/", delivery_discard, name="delivery_discard"),
     path("settings/access/", access_list, name="access_list"),
+    path("settings/access/export/", access_export, name="access_export"),
 ]

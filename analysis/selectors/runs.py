@@ -6,6 +6,7 @@ from django.db.models import Exists, OuterRef
 from django.http import Http404
 
 from analysis.models import Annotation
+from transcripts.choices import Removal
 from transcripts.models import Project, Run
 
 
@@ -14,7 +15,7 @@ def run_with_verdict(*, project: Project, pk: int) -> Run:
     for any other.
     """
     said = Annotation.objects.filter(run=OuterRef("pk"), removed_at=None)
-    runs = Run.objects.select_related("verdict", "triage__owner")
+    runs = Run.objects.exclude(removal=Removal.RUN).select_related("verdict", "triage__owner")
     try:
         return runs.annotate(has_annotations=Exists(said)).get(project=project, pk=pk)
     except Run.DoesNotExist:

@@ -8,6 +8,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
 from analysis.models import (
+    Annotation,
     Finding,
     Fingerprint,
     Incident,
@@ -45,7 +46,14 @@ HANGING: tuple[Hanging, ...] = (
         {**_without_quotes("why", "cause", "fix"), "values": _HANDED_OVER},
     ),
     Hanging(IncidentRun, "id", kept="in which round an incident was seen, and when"),
-    Hanging(TestCase, "id", kept="what was made a test is kept on purpose", outlives=True),
+    Hanging(TestCase, "id", kept="what was made a test is kept on purpose", with_run=True),
+    # A call that was tried by hand quotes what the tool answered; all else is a person's own words.
+    Hanging(
+        Annotation,
+        "id",
+        {"text": "CASE WHEN kind = 'tried' THEN '' ELSE text END"},
+        with_run=True,
+    ),
     Hanging(RunTriage, "run_id", kept="what people decided about the run: owner, labels, done"),
 )
 # Runs that are kept besides those with a hold of their own: those of incidents on hold, also the

@@ -16,7 +16,16 @@ from django.utils import timezone
 
 from agentdesk import keeping, tasks
 from agentdesk.pipeline import delivery_process
-from analysis.models import Fingerprint, Incident, IncidentRun, RunTriage, TestCase, Verdict
+from analysis.models import (
+    Annotation,
+    AnnotationVersion,
+    Fingerprint,
+    Incident,
+    IncidentRun,
+    RunTriage,
+    TestCase,
+    Verdict,
+)
 from analysis.services.keeping import HELD
 from analysis.services.verdicts import run_analyse
 from tests.factories import a_key, a_member, a_project, a_record, a_user, native_rounds
@@ -133,6 +142,19 @@ def an_incident(*runs: Run, held: bool = False) -> Incident:
     return incident
 
 
+def a_note(run: Run) -> Annotation:
+    """A person's note with an earlier version of it, and a call that was tried by hand."""
+    masker = typed_masker(run.project)
+    note = Annotation.objects.create(
+        project=run.project, run=run, kind="note", text=masker.text("the CRM is down")
+    )
+    AnnotationVersion.objects.create(annotation=note, text=masker.text("is it the CRM?"))
+    Annotation.objects.create(
+        project=run.project, run=run, kind="tried", text=masker.text(word("result"))
+    )
+    return note
+
+
 def a_case(run: Run) -> TestCase:
     """A test case with the run's recording."""
     masker = typed_masker(run.project)
@@ -186,6 +208,7 @@ def test_every_table_that_hangs_on_a_run_has_a_decision() -> None:
 def test_every_word_of_a_removed_transcript_is_gone_from_every_table() -> None:
     project = a_project()
     run, other = a_told_run(project), a_told_run(project, "run-2")
+    note = a_note(run)
     before = {place: tables_with(word(place)) for place in PLACES}
 
     removed(run)
@@ -198,6 +221,7 @@ def test_every_word_of_a_removed_transcript_is_gone_from_every_table() -> None:
     assert {place: tables_with(word(place)) for place in PLACES} == {key: set() for key in PLACES}
     assert all(tables_with(word(place, "run-2")) for place in PLACES)
     assert Message.objects.filter(run=other).count() == 1
+    assert Annotation.objects.get(pk=note.pk).text == "the CRM is down"
 
 
 def test_figures_stops_and_verdict_stay_when_a_transcript_is_removed() -> None:
@@ -228,6 +252,7 @@ def test_an_erased_run_leaves_no_row_anywhere() -> None:
     run, other = a_told_run(project), a_told_run(project, "run-2")
     incident = an_incident(run, other)
     a_case(run)
+    a_note(run)
     OpenTrace.objects.create(project=project, digest=bytes(run.digest))
     pk = run.pk
 
@@ -237,6 +262,7 @@ def test_an_erased_run_leaves_no_row_anywhere() -> None:
     for table in keeping.HANGING:
         assert not table.model._default_manager.filter(run_id=pk).exists(), table.model
     assert list(TestCase.objects.values_list("recording", flat=True)) == [""]
+    assert tables_with("the CRM") == set()
     assert {place: tables_with(word(place)) for place in PLACES} == {key: set() for key in PLACES}
     assert tables_with("TCK-run-1") == set()
     assert not OpenTrace.objects.exists()
@@ -449,12 +475,14 @@ def test_receipts_go_with_the_first_runs_and_what_waits_stays() -> None:
         )
     rules_set(project=project, rules=[Rule(text_days=10)])
     apply()
-    assert Delivery.objects.count() == 4
+    assert Delivery.objects.count() == len(DeliveryState)
 
     rules_set(project=project, rules=[of_label(project, "team", "sales", metadata_days=30)])
     apply()
 
-    assert set(Delivery.objects.values_list("state", flat=True)) == {"accepted", "quarantined"}
+    assert set(Delivery.objects.values_list("state", flat=True)) == {
+        *("held", "accepted", "quarantined")
+    }
 
 
 def test_a_run_on_hold_is_not_removed_until_the_hold_is_lifted() -> None:

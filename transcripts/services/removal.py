@@ -48,7 +48,8 @@ class Hanging:
 
     `key` is the column by which a run's rows are gone through. `emptied` maps columns to what they
     become, as SQL (the cheapest to compare first); `rows`: the rows go altogether. Neither: they
-    stay, for the reason in `kept`. All go with the run itself but those that `outlives` it.
+    stay, for the reason in `kept`. Rows that others hang on (`with_run`) are
+    left to the deletion of the run itself, which also says whether they go with it.
     """
 
     model: type[models.Model]
@@ -56,7 +57,7 @@ class Hanging:
     emptied: Mapping[str, str] = field(default_factory=dict)
     rows: bool = False
     kept: str = ""
-    outlives: bool = False
+    with_run: bool = False
 
 
 # Stays of a round: its number, stop reason, model, tokens, cost and time. Of a call: its name, its
@@ -161,7 +162,7 @@ def run_empty(*, pk: int, tables: Iterable[Hanging], end: float = math.inf) -> b
         return True
     whole = run.removal == Removal.RUN
     for table in tables:
-        rows = table.rows or (whole and not table.outlives)
+        rows = table.rows or (whole and not table.with_run)
         if not _step_through(table, pk, rows=rows, end=end):
             return False
     if not whole:

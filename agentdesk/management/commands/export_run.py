@@ -13,7 +13,7 @@ from analysis.selectors.cases import case_document
 from analysis.services.case_making import case_of_run
 from transcripts.access import removed_words
 from transcripts.audit import access_record
-from transcripts.choices import AccessAction
+from transcripts.choices import AccessAction, Removal
 from transcripts.export import Exporter, all_exporters
 from transcripts.keys import run_digest
 from transcripts.models import Project, Run
@@ -88,7 +88,8 @@ def _run(run_id: str, slug: str | None) -> Run:
     if slug is not None:
         projects = projects.filter(slug=slug)
     digests = [run_digest(project.pk, run_id) for project in projects]
-    found = list(Run.objects.select_related("project").filter(digest__in=digests)[:2])
+    runs = Run.objects.exclude(removal=Removal.RUN).filter(digest__in=digests)
+    found = list(runs.select_related("project")[:2])
     if not found:
         raise CommandError("There is no such run.")
     if len(found) > 1:

@@ -55,6 +55,7 @@ PAGES = {
     "transcripts:key_list": ADMIN,
     "transcripts:delivery_list": ADMIN,
     "transcripts:access_list": ADMIN,
+    "transcripts:access_export": ADMIN,
 }
 # Addresses that take a POST alone, and those of one delivery, which have tests of their own.
 CHANGES = {
