@@ -201,6 +201,7 @@ def sent() -> Iterator[Sent]:
         with rig:
             _prepare(rig)
             _send(sent)
+            _browse(sent)
             _fail(sent)
             _leave_controls(sent)
             _write_down(sent)
@@ -246,6 +247,69 @@ def _send(sent: Sent) -> None:
         file.unlink()
     (sent.work / "answers" / "desk import").write_text(said, encoding="utf-8")
     sent.queue("full")
+
+
+SIGN_IN = """
+from django.conf import settings
+from django.test import Client
+from transcripts.models import Membership, Project, User
+person = User.objects.create_user("admin@p.example")
+Membership.objects.create(project=Project.objects.get(slug="p"), user=person, role="admin")
+client = Client()
+client.force_login(person)
+print(settings.SESSION_COOKIE_NAME, client.cookies[settings.SESSION_COOKIE_NAME].value)
+print(settings.CSRF_COOKIE_NAME)
+"""
+
+
+def _browse(sent: Sent) -> None:
+    """What a person sends: files, and texts that are typed into settings."""
+    *_, session, csrf = sent.rig.manage("shell", "-c", SIGN_IN).strip().splitlines()
+    name, value = session.split()
+    token = "t" * 32
+    person = {"Cookie": f"{name}={value}; {csrf}={token}", "X-CSRFToken": token}
+    aviary = sent.aviary
+
+    def post(way: str, address: str, fields: dict[str, str], wanted: int, file: str = "") -> None:
+        body, kind = multipart(fields, file)
+        sent.post(way, f"/p/p/{address}", body, wanted, **person, **{"Content-Type": kind})
+
+    post("upload", "send/files/", {}, 302, json.dumps(sent.run("browser upload")))
+    post("upload, no run", "send/files/", {}, 302, aviary.told("browser upload, no run"))
+    for (held,) in sent.rig.rows("SELECT id FROM transcripts_delivery WHERE state = 'held'"):
+        post(f"upload {held}", "send/files/store/", {"delivery": str(held)}, 302)
+    told = aviary.told("why it is no secret").replace("\n", " ")
+    value = aviary.texts("no secret")["github"].partition("=")[2]
+    post("no secret", "settings/masking/no-secrets/", {"value": value, "why": told}, 302)
+    rule = {"name": "badge", "family": "badge", "pattern": r"badge (\d{5})"}
+    examples = {
+        "must": f"badge 44182 {aviary.told('example')}",
+        "must_not": aviary.told("other example"),
+    }
+    post("rule", "settings/masking/rule/", {**rule, **examples}, 302)
+    broken = {**rule, **examples, "pattern": aviary.told("pattern").splitlines()[0]}
+    post("broken rule", "settings/masking/rule/", broken, 422)
+    names = aviary.texts("names of keys")["github"].partition("=")[2]
+    post("names of keys", "settings/masking/", {"names": names}, 422)
+    limits = json.dumps({aviary.texts("limits file")["github"]: 1})
+    body = multipart({}, limits, name="file")
+    sent.post(
+        "limits file",
+        "/p/p/settings/limits/file/",
+        body[0],
+        302,
+        **person,
+        **{"Content-Type": body[1]},
+    )
+
+
+def multipart(fields: dict[str, str], file: str, *, name: str = "files") -> tuple[bytes, str]:
+    """A form as a browser sends it, and its content type."""
+    parts = [f'name="{field}"\r\n\r\n{value}' for field, value in fields.items()]
+    if file:
+        parts.append(f'name="{name}"; filename="runs.json"\r\n\r\n{file}')
+    told = "".join(f"--cut\r\nContent-Disposition: form-data; {part}\r\n" for part in parts)
+    return f"{told}--cut--\r\n".encode(), "multipart/form-data; boundary=cut"
 
 
 def _fail(sent: Sent) -> None:

@@ -26,6 +26,7 @@ from analysis.models import Job, JobKind
 from analysis.pages.run_lists import filter_options
 from analysis.views.jobs import job_context, job_go_on
 from transcripts.access import May, Reader
+from transcripts.maskers import typed_masker
 from transcripts.models import Project
 from transcripts.pages import project_page
 
@@ -124,7 +125,9 @@ def _take_in(request: HttpRequest, reader: Reader, agent: str) -> HttpResponse:
             project=reader.project, agent=agent, content=content, user=reader.user, request=request
         )
     except LimitsError as error:
-        messages.error(request, f"The file was not taken in: {error}.")
+        # The reason names what it is about, and messages wait in a cookie or in a table.
+        told = typed_masker(reader.project).text(f"The file was not taken in: {error}.")
+        messages.error(request, told)
     else:
         if changed:
             plural = "" if changed == 1 else "s"

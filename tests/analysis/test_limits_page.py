@@ -233,6 +233,18 @@ def test_a_file_that_cannot_be_used_says_why(
     assert not LimitSet.objects.exists()
 
 
+def test_what_a_file_holds_is_masked_in_the_reason(engineer: Client, project: Project) -> None:
+    key = "ghp_IqRfN7nCg1sZ4vK9yWbX0aTu8oEhLd2JmPxS"
+    file = SimpleUploadedFile("l.json", f'{{"{key}": 3}}'.encode())
+
+    answer = engineer.post(address("limits_file"), {"file": file})
+
+    assert key not in str(answer.cookies)
+    page = engineer.get(address()).content.decode()
+    assert "no such limit" in page
+    assert key not in page
+
+
 def test_reads_past_runs_again(engineer: Client, project: Project) -> None:
     a_past_run(project, 7)
     engineer.post(address(), {"rounds": "4"})

@@ -13,7 +13,7 @@ from analysis.limits.learning import baseline_learn
 from analysis.models import Job, JobKind, JobState, LimitSet
 from tests.builders import a_run, call
 from tests.page_runs import a_shown_run
-from transcripts.models import Project, Run
+from transcripts.models import MaskRule, Project, Run
 
 pytestmark = pytest.mark.browser
 
@@ -88,10 +88,54 @@ def test_from_a_finding_to_its_detector(vpn_run: Run, desk: Page, live_server: A
     expect(desk.locator("main")).to_contain_text("Stays silent")
 
 
+def test_a_rule_is_tried_and_saved_by_keys(vpn_run: Run, desk: Page, live_server: Any) -> None:
+    go(desk, live_server, "mask_rule")
+    for label, words in (
+        ("Name", "answers"),
+        ("Shown as", "answer"),
+        ("Pattern", r"answer (\d+)"),
+        ("An example that it must match", "answer 12"),
+        ("One that it must not match", "page 12"),
+    ):
+        desk.get_by_label(label).focus()
+        desk.keyboard.type(words)
+
+    desk.get_by_role("button", name="Try on past runs").press("Enter")
+
+    expect(desk.locator("#effect")).to_contain_text("Would mask")
+    assert not MaskRule.objects.exists()
+    desk.get_by_role("button", name="Save").press("Enter")
+    expect(desk.get_by_role("status").first).to_contain_text("holds for what comes from now")
+    assert MaskRule.objects.get().family == "answer"
+
+
+def test_a_chip_is_copied_as_its_placeholder_and_leads_to_its_receipt(
+    project: Project, desk: Page, live_server: Any
+) -> None:
+    run = a_shown_run(a_run("The password is Orchid_4417, as ever.", run_id="s"), project)
+    (digest,) = run.mask_known
+    go(desk, live_server, "run_detail", run.pk)
+    chip = desk.locator("#r1 .secret").first
+
+    expect(chip).to_be_visible()
+    selected = desk.evaluate(
+        "getSelection().selectAllChildren(document.querySelector('#r1 .reply')),"
+        "getSelection().toString()"
+    )
+    assert selected == f"The password is [SECRET:password:{digest[:8]}], as ever."
+    desk.evaluate("getSelection().removeAllRanges()")
+    chip.click()
+    desk.wait_for_url(f"**/runs/{run.pk}/masked/#s-{digest[:8]}")
+    found = Axe().run(desk)
+    assert found.violations_count == 0, found.generate_report()
+
+
 PAGES: list[tuple[str, tuple[object, ...], str]] = [
     ("limits", (), ""),
     ("limits", (), "?agent=helpdesk"),
     ("limits", (), "?agent=helpdesk&tool=look_up"),
+    ("masking", (), ""),
+    ("mask_rule", (), ""),
     ("detector_list", (), ""),
     ("detector_detail", ("repeated_call",), "?agent=helpdesk"),
     ("stop_reasons", (), "?q=max"),

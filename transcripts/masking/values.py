@@ -8,10 +8,12 @@ from typing import Final
 from transcripts.masking.names import Strength
 from transcripts.masking.placeholders import PLACEHOLDER
 
-# What stands where a secret would be: templates, environment look-ups, and words of documentation.
+# What stands where a secret would be: templates, environment look-ups, words of documentation. A
+# word with a year behind a dollar sign is a password ($summer2024); variables end in fewer digits.
 STAND_IN: Final = re.compile(
     r"""(?ix) ^(?:
-      <[^<>]*> | \$\{.* | \{\{.* | \$\(.* | \$\{?[a-z_][a-z0-9_]*\}? | %[a-z_][a-z0-9_]*%
+      <[^<>]*> | \$\{.* | \{\{.* | \$\(.* | %[a-z_][a-z0-9_]*%
+    | \$(?!(?!sha|aes|rsa|ecdsa|crc|fips)[a-z]{4,}\d{3,}$)[a-z_][a-z0-9_]*\}?
     | @[a-z_]+@ | \{[\w.\s]*\} | \[[^\]]*\] | \[[a-z_\s]*\]? | \([^()]*\)
     | &(?:lt|\#60|\#x0*3c);.* | \#\{.*
     | (.)\1{2,} | [*•.xX_\-]+ | x{4,}[\w.-]*

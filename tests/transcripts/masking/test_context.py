@@ -25,6 +25,8 @@ SECRETS = [
     ('{"password": "my.secret.99"}', "my.secret.99"),
     ('{"password": "Rocket2020?"}', "Rocket2020?"),
     ('{"password": "*dMUl1$xB!q5"}', "*dMUl1$xB!q5"),
+    ("password=$summer2024", "$summer2024"),
+    ("The password is $summer2024", "$summer2024"),
     ("username=jdoe&password=osIBGBdDlQcD&remember=1", "osIBGBdDlQcD"),
     ("data:\n  password: UEBaQjBXUzUy\ntype: Opaque", "UEBaQjBXUzUy"),
     (f"see <code>{GITHUB}</code>", GITHUB),

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.transcripts.masking.builders import GITHUB, PASSWORD, a_masker, masked
+from transcripts.masking.finding import CHUNK
 
 NAMES = st.sampled_from(["user", "password", "note", "api_key", "value", "name", 'a"b', "ünï", ""])
 TEXTS = st.one_of(
@@ -143,3 +145,57 @@ def test_long_vectors_of_numbers_are_read_in_time():
 
     assert out["embedding"] == [0.123456] * 100_000
     assert out["card"].startswith("[SECRET:card:")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@given(st.lists(st.integers(4, len(GITHUB) - 4), min_size=1, max_size=3, unique=True))
+def test_a_token_cut_up_over_siblings_is_masked(cuts):
+    edges = [0, *sorted(cuts), len(GITHUB)]
+    pieces = [GITHUB[a:b] for a, b in pairwise(edges) if b - a >= 2]
+    if "".join(pieces) != GITHUB:
+        return
+
+    out = str(a_masker().json_text(json.dumps({"out": ["the key is", *pieces, "."]})))
+
+    assert not any(piece in out for piece in pieces if len(piece) > 6)
+    assert isinstance(json.loads(out)["out"], list)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=SLOW)
+@given(st.integers(-60, 20), st.sampled_from([GITHUB, f"password={PASSWORD}", "ключ " + GITHUB]))
+def test_a_secret_across_two_pieces_of_a_long_text_is_masked(offset, secret):
+    before = "all is well. " * (CHUNK // 13 + 1)
+    out = masked(f"{before[: CHUNK + offset]} {secret} {before[:2000]}")
+
+    assert GITHUB not in out
+    assert PASSWORD not in out
+
+
+@pytest.mark.parametrize("depth", [5, 60, 400])
+def test_deep_json_is_masked_at_its_bottom(depth):
+    text = '{"a": [' * depth + json.dumps({"password": PASSWORD, "k": GITHUB}) + "]}" * depth
+
+    out = str(a_masker().json_text(text))
+
+    assert PASSWORD not in out
+    assert GITHUB not in out
+    json.loads(out)
+
+
+def test_wide_json_is_masked_at_its_end():
+    wide = {f"field {n}": f"value {n}" for n in range(5000)}
+
+    out = json.loads(str(a_masker().json_text(json.dumps({**wide, "password": PASSWORD}))))
+
+    assert PASSWORD not in str(out["password"])
+    assert out["field 4999"] == "value 4999"
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+@given(st.text(alphabet="\u200b\u202e\u2066\ufeff\u0301é漢👍 \n", max_size=6), st.integers(4, 36))
+def test_unseen_characters_in_a_token_do_not_hide_it(odd, at):
+    unseen = "".join(sign for sign in odd if sign in "\u200b\u202e\u2066\ufeff")
+
+    out = masked(f"{odd} token: {GITHUB[:at]}{unseen}{GITHUB[at:]} {odd}")
+
+    assert GITHUB[:at] not in out or GITHUB[at:] not in out
