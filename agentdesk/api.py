@@ -18,7 +18,8 @@ from ninja import NinjaAPI, Swagger
 from ninja.errors import HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
 
-import analysis.api  # noqa: F401 - adds its addresses to the router
+import analysis.api
+import analysis.incidents_api  # noqa: F401 - these add their addresses to the router
 from agentdesk.logs import route_of
 from transcripts.api import native_schemas, router
 from transcripts.problems import ProblemError, problem

@@ -3,9 +3,9 @@ same fault: the agent, the detector, the tool, and the error in words without wh
 
 One fault, one incident. A finding counts where it stands: it is no lead, and the run did not make
 up for it (to hand the task over is no making up). Of those the ones that can be a first odd round
-count, since each may have a cause of its own; that the run then repeats itself, or passes a limit,
-is what follows from them. Only a run that has no odd one is grouped by the first of the others, or
-by how it ended.
+count, the first of each tool, since each may have a cause of its own; that the run then repeats
+itself, or passes a limit, is what follows from them. Only a run that has no odd one is grouped by
+the first of the others, or by how it ended.
 """
 
 from __future__ import annotations
@@ -81,13 +81,12 @@ def faults_of(run: RunRecord, analysis: Analysis) -> list[Fault]:
     standing = [each for each in analysis.findings if _counts(run, each)]
     odd = [each for each in standing if each.odd]
     faults: dict[tuple[str, ...], Fault] = {}
-    places: set[tuple[int, int | None]] = set()
+    tools: set[str] = set()
     for finding in odd or _main_of_others(analysis, standing):
-        place = (finding.round, finding.call)
-        if finding.call is not None and place in places:
-            # The first says most directly what is wrong with the call; others follow from it.
+        if finding.tool in tools:
+            # What a tool did first is what is wrong with it; the rest follows from that.
             continue
-        places.add(place)
+        tools.update({finding.tool} - {""})
         fault = _fault(run, finding, main=not faults)
         faults.setdefault(fault.key, fault)
         if len(faults) == MOST_FAULTS:

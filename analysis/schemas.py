@@ -8,6 +8,7 @@ from typing import Any
 
 from ninja import Field, Schema
 
+from analysis.models import IncidentState
 from transcripts.choices import Ending
 
 
@@ -93,3 +94,58 @@ class FindingListOut(Schema):
 
     run_id: str
     findings: list[FindingOut]
+
+
+class IncidentOut(Schema):
+    """One fault across runs, as people deal with it."""
+
+    number: int
+    name: str = Field(description="Its short id: INC-14.")
+    title: str
+    state: IncidentState
+    state_at: datetime
+    priority: str
+    owner: str | None = Field(description="An e-mail address.")
+    run_count: int
+    first_seen_at: datetime
+    last_seen_at: datetime
+    resolved_at: datetime | None
+    resolved_in: str = Field(description="The version in which it counts as resolved, or empty.")
+    resolved_kind: str = Field(description="What the version is of: prompt, code, or empty.")
+    ignored_until: datetime | None
+    ignored_after: int | None = Field(description="With so many runs it is new again.")
+    held: bool = Field(description="Its runs are on legal hold.")
+
+
+class IncidentListOut(Schema):
+    """A page of incidents, those seen last first."""
+
+    incidents: list[IncidentOut]
+    next: str | None = Field(description="`cursor` of the next page.")
+
+
+class FingerprintOut(Schema):
+    """What findings of an incident have in common; `error` is without what differs."""
+
+    detector: str
+    tool: str
+    error: str
+    agent: str
+
+
+class VersionSeenOut(Schema):
+    """A version in which an incident was seen."""
+
+    version: str
+    runs: int
+    first: datetime
+    last: datetime
+
+
+class IncidentOneOut(IncidentOut):
+    """The same with what it is about."""
+
+    fingerprints: list[FingerprintOut]
+    runs: list[str] = Field(description="Ids of its latest runs, at most 50.")
+    tickets: list[str]
+    versions: dict[str, list[VersionSeenOut]]

@@ -17,6 +17,8 @@ from analysis.views.case_make import case_make
 from analysis.views.case_resolve import case_resolve
 from analysis.views.changes import change_back
 from analysis.views.detectors import detector_detail, detector_list
+from analysis.views.incident_detail import incident_change, incident_detail, incident_events
+from analysis.views.incident_list import incident_list, incidents_change
 from analysis.views.jobs import job_detail, job_stop, runs_read_again
 from analysis.views.limits import limits, limits_file
 from analysis.views.masking import (
@@ -72,6 +74,11 @@ urlpatterns = [
     path("cases/<int:number>/resolve/", case_resolve, name="case_resolve"),
     path("cases/<int:number>/history/", case_history, name="case_history"),
     path("cases/<int:number>/history/<int:revision>/", case_return, name="case_return"),
+    path("incidents/", incident_list, name="incident_list"),
+    path("incidents/change/", incidents_change, name="incidents_change"),
+    path("incidents/<int:number>/", incident_detail, name="incident_detail"),
+    path("incidents/<int:number>/change/", incident_change, name="incident_change"),
+    path("incidents/<int:number>/events/", incident_events, name="incident_events"),
     path("changes/<int:pk>/undo/", change_back, name="change_back"),
     path("runs/<int:pk>/keeping/", run_keeping, name="run_keeping"),
     path("settings/retention/", retention, name="retention"),

@@ -21,7 +21,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from analysis.jobs import job_start
-from analysis.models import Annotation, AnnotationKind, JobKind
+from analysis.models import Annotation, AnnotationKind, Incident, JobKind
 from tests.analysis.case_pages.made import a_test_case
 from tests.builders import a_round, a_run, call
 from tests.factories import a_key, a_member, a_project, a_user
@@ -82,6 +82,7 @@ class Needs:
 P = "p/<slug:slug>/"
 RUN = f"{P}runs/<int:pk>/"
 ROUND = f"{RUN}rounds/<int:number>/"
+INCIDENT = f"{P}incidents/<int:number>/"
 API = "api/v1/"
 API_RUN = f"{API}runs/<path:run_id>"
 SEE, TEXT, TRIAGE = May.SEE_RUNS, May.READ_TRANSCRIPTS, May.TRIAGE
@@ -124,6 +125,11 @@ PAGES: dict[str, list[Needs]] = {
     f"{P}mentions/": [Needs(TEXT)],
     # One's own changes alone, see tests/analysis/test_undo.py; nobody has made any here.
     f"{P}changes/<int:pk>/undo/": [Needs(SEE, "post", 404)],
+    f"{P}incidents/": [Needs(SEE)],
+    f"{P}incidents/change/": [Needs(May.TRIAGE, "post", 302, form={"number": "1"})],
+    INCIDENT: [Needs(SEE, reads=READ)],
+    f"{INCIDENT}change/": [Needs(May.TRIAGE, "post", 302, form={"action": "take"})],
+    f"{INCIDENT}events/": [Needs(SEE)],
     f"{P}detectors/": [Needs(SEE)],
     f"{P}detectors/<slug:name>/": [Needs(SEE)],
     f"{P}stop-reasons/": [Needs(SEE)],
@@ -233,6 +239,8 @@ KEYED: dict[str, list[Needs]] = {
     ],
     f"{API_RUN}/end": [Needs((SEND_SCOPE,), "post", 202, body={})],
     f"{API_RUN}/export": [Needs((READ_SCOPE,), reads=EXPORT)],
+    f"{API}incidents": [Needs((READ_SCOPE,))],
+    f"{API}incidents/<number>": [Needs((READ_SCOPE,))],
     f"{API}deliveries/<uuidstr:receipt>": [Needs((SEND_SCOPE, READ_SCOPE))],
 }
 KEYED |= {
@@ -308,6 +316,8 @@ class World:
         # Another number, so that one of another project is not one's own.
         self.cases = {self.own.pk: "1", self.other.pk: "2"}
         a_test_case(self.foreign), a_test_case(self.foreign)
+        self.incidents = {self.own.pk: "1", self.other.pk: "8"}
+        Incident.objects.filter(project=self.other, number=1).update(number=8)
         self.rules = {project.pk: a_rule(project) for project in (self.own, self.other)}
         self.no_secrets = {
             project.pk: NotSecret.objects.create(project=project, digest=b"d", shown="typed")
@@ -332,6 +342,8 @@ class World:
             "<int:pk>": str(run.pk),
             "cases/<int:number>": f"cases/{self.cases[project.pk]}",
             "<case_id>": f"CASE-{self.cases[project.pk]}",
+            "incidents/<int:number>": f"incidents/{self.incidents[project.pk]}",
+            "incidents/<number>": f"incidents/{self.incidents[project.pk]}",
             "<int:number>": "1",
             "<int:revision>": "1",
             "<path:run_id>": run.run_id,

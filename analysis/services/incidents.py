@@ -148,16 +148,29 @@ def incident_resolve(
 ) -> Before | None:
     """One incident, as `incidents_resolve` does; for results of test cases."""
     return incidents_resolve(
-        project=incident.project, pks=[incident.pk], user=user, version=version, kind=kind,
+        project=incident.project,
+        pks=[_current(incident).pk],
+        user=user,
+        version=version,
+        kind=kind,
         case=case,
-    )  # fmt: skip
+    )
 
 
 def incident_reopen(
     *, incident: Incident, user: User | None = None, case: str | None = None
 ) -> Before | None:
     """One incident, as `incidents_reopen` does."""
-    return incidents_reopen(project=incident.project, pks=[incident.pk], user=user, case=case)
+    return incidents_reopen(
+        project=incident.project, pks=[_current(incident).pk], user=user, case=case
+    )
+
+
+def _current(incident: Incident) -> Incident:
+    """The incident that took it over, where it was merged."""
+    while incident.merged_into is not None:
+        incident = incident.merged_into
+    return incident
 
 
 @transaction.atomic

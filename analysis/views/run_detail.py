@@ -16,6 +16,7 @@ from analysis.pages import run_lists
 from analysis.pages.run_costs import cost_fact, repeats_fact, window_fact
 from analysis.pages.run_findings import finding_round_after, finding_round_before
 from analysis.pages.run_pages import LISTED_FINDINGS, STEP, RunView
+from analysis.selectors.incidents import incidents_of_runs
 from analysis.selectors.runs import run_with_verdict
 from analysis.words import verdict_label
 from transcripts.access import May, Reader, removed_words, run_for
@@ -169,6 +170,7 @@ def _whole_page(request: HttpRequest, reader: Reader, view: RunView) -> dict[str
         "tone": tone,
         "facts": _facts(view),
         "completeness": completeness_rows({} if run.text_removed_at else run.completeness),
+        "incidents": incidents_of_runs(run_pks=[run.pk]).get(run.pk, []),
         "map": view.map if view.last else None,
         "findings": listed,
         "findings_total": view.findings.total,

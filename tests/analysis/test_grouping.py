@@ -136,6 +136,14 @@ def test_a_run_full_of_errors_opens_no_hundred_incidents() -> None:
     assert [each.main for each in found] == [True] + [False] * (MOST_FAULTS - 1)
 
 
+def test_a_tool_has_one_fault_in_a_run() -> None:
+    other = call("get_right", {"id": 8}, "time-out", is_error=True)
+
+    assert [each.error for each in faults(a_run([DENIED], [other], "Done."))] == [
+        "permission denied for user …"
+    ]
+
+
 def test_one_call_is_one_fault() -> None:
     wrong = call("get_rigth", {}, "there is no tool get_rigth", is_error=True)
     run = a_run([wrong], "Done.", tools=(tool("get_right"),))

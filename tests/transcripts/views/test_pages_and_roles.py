@@ -32,6 +32,9 @@ PAGES = {
     "analysis:case_make": ENGINEER,
     "analysis:call_test": LEAD,
     "analysis:run_compare": LEAD,
+    "analysis:incident_list": OBSERVER,
+    "analysis:incident_detail": OBSERVER,
+    "analysis:incident_events": OBSERVER,
     "analysis:detector_list": OBSERVER,
     "analysis:detector_detail": OBSERVER,
     "analysis:stop_reasons": OBSERVER,
@@ -63,6 +66,7 @@ CHANGES = {
     "analysis:change_back": OBSERVER,
     "analysis:case_accept": ENGINEER,
     "analysis:case_delete": ENGINEER,
+    "analysis:incident_change": LEAD,
     "analysis:job_stop": ENGINEER,
     "analysis:mask_rule_delete": ADMIN,
     "analysis:not_secret_delete": ADMIN,
@@ -83,6 +87,7 @@ ELSEWHERE = {
     "analysis:case_return": ENGINEER,
     "analysis:case_suite": ENGINEER,
     "analysis:case_upload": ENGINEER,
+    "analysis:incidents_change": LEAD,
     "transcripts:delivery_detail": OBSERVER,
     "transcripts:receipts": OBSERVER,
     "transcripts:send_key": ADMIN,
@@ -105,6 +110,7 @@ OF_THE_PROJECT = (
     "key_list",
     "delivery_list",
     "access",
+    "incident_list",
     "detector_list",
     "stop_reasons",
     "limits",
@@ -124,6 +130,8 @@ def address_of(name: str, project: Project, run: Run | None) -> str:
     short = name.split(":")[1]
     if short.startswith(OF_THE_PROJECT):
         return reverse(name, args=[project.slug])
+    if short.startswith("incident_"):
+        return reverse(name, args=[project.slug, 1])
     if short == "detector_detail":
         return reverse(name, args=[project.slug, "empty_result"])
     assert run is not None
