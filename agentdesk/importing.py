@@ -32,7 +32,8 @@ NAMES_KEPT = 6
 @dataclass
 class FileReport:
     """What became of a file. Rounds are counted; `problems` are places and words, the first
-    `PROBLEMS_KEPT`; `quarantined` are receipts. `unreadable`: nothing of it could be read.
+    `PROBLEMS_KEPT`; `quarantined` are receipts. `gone`: runs that are not kept,
+    since they were erased before. `unreadable`: nothing of it could be read.
     """
 
     file: str
@@ -41,6 +42,7 @@ class FileReport:
     new: int = 0
     repeated: int = 0
     replaced: int = 0
+    gone: int = 0
     problems: list[tuple[str, str]] = field(default_factory=list)
     problems_found: int = 0
     quarantined: list[str] = field(default_factory=list)
@@ -62,6 +64,7 @@ class FileReport:
         self.new += outcome.get("rounds_new", 0)
         self.repeated += outcome.get("rounds_folded", 0)
         self.replaced += outcome.get("rounds_replaced", 0)
+        self.gone += outcome.get("runs_gone", 0)
         told = [run["run_id"] for run in outcome.get("runs", ())]
         self.names = list(dict.fromkeys([*self.names, *told]))[:NAMES_KEPT]
         if delivery.state == DeliveryState.STORED:

@@ -9,10 +9,11 @@ from uuid import UUID
 
 import pytest
 from django.db import OperationalError, connection
+from django.test import Client
 
 from agentdesk.pipeline import delivery_process
-from tests.factories import a_project, native_rounds
-from transcripts.choices import DeliveryKind, DeliveryState
+from tests.factories import a_key, a_project, native_rounds
+from transcripts.choices import DeliveryKind, DeliveryState, KeyScope
 from transcripts.models import Delivery, Project, Round, Run, ToolCall
 from transcripts.services import delivery_accept
 
@@ -82,3 +83,35 @@ def test_the_same_runs_in_opposite_order() -> None:
     assert Run.objects.count() == 12
     assert set(Run.objects.values_list("round_count", "folded")) == {(3, 3)}
     assert set(Delivery.objects.values_list("state", flat=True)) == {DeliveryState.STORED}
+
+
+def test_a_client_that_repeats_what_it_saw_no_answer_to_doubles_nothing(
+    valkey_server: str,
+) -> None:
+    """The same request at once and later, with a new run and as rounds: one delivery of each."""
+    project = a_project()
+    _, key = a_key(project, KeyScope.INGEST)
+    whole = json.dumps({"run_id": "r", "rounds": native_rounds(3)})
+    more = json.dumps({"rounds": native_rounds(4)[3:]})
+
+    def send(number: int) -> tuple[int, str, str]:
+        client = Client(headers={"Authorization": f"Bearer {key}"})
+        address, body = ("/api/v1/runs", whole) if number % 2 else ("/api/v1/runs/r/rounds", more)
+        headers = {"Idempotency-Key": f"try-{number % 2}"}
+        try:
+            answer = client.post(address, body, content_type="application/json", headers=headers)
+        finally:
+            connection.close()
+        return answer.status_code, address, answer.json()["receipt"]
+
+    with ThreadPoolExecutor(6) as clients:
+        first = set(clients.map(send, range(12)))
+    deliveries = list(Delivery.objects.order_by("received_at"))
+    process_at_once([delivery.pk for delivery in deliveries])
+    later = {send(number) for number in range(2)}
+
+    assert first == later
+    assert len(deliveries) == Delivery.objects.count() == 2
+    assert {status for status, _, _ in first} == {202}
+    run = Run.objects.get()
+    assert (run.round_count, run.folded, run.replaced) == (4, 0, 0)

@@ -79,6 +79,9 @@ class Command(BaseCommand):
             self._tell(
                 f"{report.file}: {_count(report.runs, 'run')}, {named}{more}; {_rounds(report)}"
             )
+        if report.gone:
+            gone = _count(report.gone, "run")
+            self._tell(f"{report.file}: {gone} not kept: erased before, or its transcript removed")
         for at, error in report.problems[:PROBLEMS_SHOWN]:
             self._tell(f"{report.file}: {f'{at}: ' if at else ''}{error}")
         left = report.problems_found - PROBLEMS_SHOWN
