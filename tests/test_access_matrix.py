@@ -198,6 +198,7 @@ PAGES: dict[str, list[Needs]] = {
     f"{P}settings/access/": [Needs(ADMIN)],
     f"{P}settings/access/export/": [Needs(ADMIN)],
     f"{P}deliveries/": [Needs(ADMIN)],
+    f"{P}deliveries/decide/": [Needs(ADMIN, "post", 302, form={"decision": "retry"})],
     # Or who sent it; see tests/transcripts/views/test_upload.py.
     f"{P}deliveries/<uuid:pk>/": [Needs(ADMIN)],
     f"{P}deliveries/<uuid:pk>/retry/": [Needs(ADMIN, "post", 302)],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
 from django.contrib.auth.decorators import login_required
@@ -23,6 +23,7 @@ from transcripts.access import (
 from transcripts.audit import access_record
 from transcripts.choices import AccessAction, Role
 from transcripts.models import Run, User
+from transcripts.selectors.deliveries import MOST_COUNTED, quarantined_count
 
 P = ParamSpec("P")
 ProjectView = Callable[Concatenate[HttpRequest, Reader, P], HttpResponseBase]
@@ -71,10 +72,20 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "memberships": getattr(request, "memberships", ()),
         "theme": theme if theme in THEMES else "auto",
         "may_administer": reader is not None and reader.may(May.ADMINISTER),
+        # Asked for by the navigation of administrators alone.
+        "quarantined": partial(_quarantined, reader),
         "may_set_limits": reader is not None and reader.may(May.ENGINEER),
         "may_read_transcripts": reader is not None and reader.may(May.READ_TRANSCRIPTS),
         "role_label": Role(reader.role).label if reader else "",
     }
+
+
+def _quarantined(reader: Reader | None) -> str:
+    """How many deliveries wait in quarantine, for the navigation; empty where none does."""
+    if reader is None:
+        return ""
+    count = quarantined_count(project=reader.project)
+    return f"{MOST_COUNTED}+" if count > MOST_COUNTED else str(count or "")
 
 
 def note_access(

@@ -4,6 +4,7 @@ from django.urls import path
 
 from transcripts.views.access_list import access_export, access_list
 from transcripts.views.deliveries import (
+    deliveries_decide,
     delivery_detail,
     delivery_discard,
     delivery_list,
@@ -41,6 +42,7 @@ urlpatterns = [
     path("settings/keys/", key_list, name="key_list"),
     path("settings/keys/<int:pk>/revoke/", key_revoke, name="key_revoke"),
     path("deliveries/", delivery_list, name="delivery_list"),
+    path("deliveries/decide/", deliveries_decide, name="deliveries_decide"),
     path("deliveries/<uuid:pk>/", delivery_detail, name="delivery_detail"),
     path("deliveries/<uuid:pk>/retry/", delivery_retry, name="delivery_retry"),
     path("deliveries/<uuid:pk>/discard/", delivery_discard, name="delivery_discard"),

@@ -50,7 +50,7 @@
       });
       return;
     }
-    const question = event.target.dataset.confirm;
+    const question = event.submitter?.dataset.confirm || event.target.dataset.confirm;
     if (question && !window.confirm(question)) event.preventDefault();
   });
 

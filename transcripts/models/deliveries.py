@@ -26,7 +26,8 @@ class Delivery(models.Model):
     contents. `claimed_at` and `attempts` are written by the worker before it opens the body, so
     that a delivery that kills its worker ends in quarantine. `outcome` holds, per run, what was
     new, repeated and replaced, and of one that is held what was recognised (`preview`); `error` and
-    `error_at` are masked text.
+    `error_at` are masked text. `history` holds of each time that it was tried before {"at", seconds
+    since 1970, "attempts", "error", "error_at"}.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -48,6 +49,7 @@ class Delivery(models.Model):
     outcome = MaskedJSONField(default=dict)
     error = MaskedTextField(blank=True)
     error_at = MaskedTextField(blank=True)
+    history = MaskedJSONField(default=list, db_default=[])
 
     class Meta:
         ordering = ("-received_at", "-id")
@@ -58,6 +60,11 @@ class Delivery(models.Model):
                 fields=("queued_at",),
                 name="delivery_waiting",
                 condition=Q(state=DeliveryState.ACCEPTED),
+            ),
+            models.Index(
+                fields=("project",),
+                name="delivery_quarantined",
+                condition=Q(state=DeliveryState.QUARANTINED),
             ),
             models.Index(
                 fields=("received_at",),

@@ -13,6 +13,8 @@ from transcripts.choices import DeliveryState
 from transcripts.models import Delivery, Project, Run, User
 
 Place = tuple[datetime, UUID]
+# What is counted on every page is counted so far.
+MOST_COUNTED = 99
 
 
 def delivery_list(
@@ -80,6 +82,18 @@ def arrivals(*, project: Project, since: datetime, limit: int = 5) -> Arrivals:
         project=project, received_at__gte=since, state=DeliveryState.QUARANTINED
     )
     return Arrivals(found.count() if runs else 0, runs, waiting.count())
+
+
+def quarantined_count(*, project: Project) -> int:
+    """How many deliveries of the project are in quarantine, up to MOST_COUNTED + 1."""
+    found = Delivery.objects.filter(project=project, state=DeliveryState.QUARANTINED)
+    return found.order_by().values("pk")[: MOST_COUNTED + 1].count()
+
+
+def quarantined_receipts(*, project: Project, limit: int) -> list[UUID]:
+    """The receipts of deliveries in quarantine, those that came first before the others."""
+    found = Delivery.objects.filter(project=project, state=DeliveryState.QUARANTINED)
+    return list(found.order_by("received_at", "pk").values_list("pk", flat=True)[:limit])
 
 
 def delivery_by_receipt(*, project: Project, receipt: UUID) -> Delivery | None:

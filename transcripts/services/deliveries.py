@@ -30,6 +30,8 @@ from transcripts.services import rows
 # Deaths of workers over one delivery until it counts as their cause.
 MAX_ATTEMPTS = 4
 SWEPT_AT_ONCE = 500
+# Earlier tries of a delivery that are told of.
+MOST_TOLD = 19
 # Deliveries that are taken together: small ones, and no more of them than are stored in a second
 # or so. Of a larger one the work is in what it holds.
 DRAINED_AT_ONCE = 64
@@ -204,6 +206,7 @@ def delivery_retry(*, delivery: Delivery) -> None:
         if found.state != DeliveryState.QUARANTINED:
             raise NotWaitingError("Only a delivery in quarantine can be tried again.")
         found.state = DeliveryState.ACCEPTED
+        found.history = [*found.history[-MOST_TOLD:], _told_of(found)]
         found.attempts = 0
         found.queued_at = timezone.now()
         found.finished_at = None
@@ -211,6 +214,16 @@ def delivery_retry(*, delivery: Delivery) -> None:
         found.save()
         transaction.on_commit(partial(enqueue, DELIVER, str(found.pk)))
     delivery.refresh_from_db()
+
+
+def _told_of(delivery: Delivery) -> dict[str, Any]:
+    """What a try came to, for the next one's history."""
+    return {
+        "at": delivery.finished_at.timestamp() if delivery.finished_at else None,
+        "attempts": delivery.attempts,
+        "error": delivery.error,
+        "error_at": delivery.error_at,
+    }
 
 
 def delivery_discard(*, delivery: Delivery) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -24,6 +24,13 @@ from transcripts.services import deliveries
 
 ROWS_PER_PAGE = 50
 MOST_RECEIPTS = 100
+DECIDED_AT_ONCE = 500
+# What is done, what the audit log notes, and what the person is told.
+DECISIONS: dict[str, tuple[Callable[..., None], str, str]] = {
+    "retry": (deliveries.delivery_retry, "retried", "tried again"),
+    "retry_all": (deliveries.delivery_retry, "retried", "tried again"),
+    "discard": (deliveries.delivery_discard, "discarded", "discarded"),
+}
 # A page asks every two seconds, for five minutes.
 MOST_ASKED = 150
 
@@ -105,6 +112,10 @@ def fate(delivery: Delivery) -> dict[str, Any]:
         "problems_found": delivery.outcome.get("problems_found", 0),
         "runs_stored": delivery.outcome.get("runs_stored", 0),
         "runs_gone": delivery.outcome.get("runs_gone", 0),
+        "history": [
+            {**tried, "when": datetime.fromtimestamp(tried["at"], UTC) if tried["at"] else None}
+            for tried in reversed(delivery.history)
+        ],
     }
 
 
@@ -153,6 +164,35 @@ def delivery_retry(request: HttpRequest, reader: Reader, pk: UUID) -> HttpRespon
 def delivery_discard(request: HttpRequest, reader: Reader, pk: UUID) -> HttpResponse:
     """Give a delivery in quarantine up."""
     return _decided(request, reader, pk, deliveries.delivery_discard, "discarded", "is discarded")
+
+
+@require_POST
+@project_page(May.ADMINISTER)
+def deliveries_decide(request: HttpRequest, reader: Reader) -> HttpResponse:
+    """Retry or discard the chosen deliveries in quarantine, or retry all; DECIDED_AT_ONCE at
+    most.
+    """
+    decision = request.POST.get("decision", "")
+    receipts = [found for text in request.POST.getlist("delivery") if (found := _uuid(text))]
+    if decision == "retry_all":
+        receipts = selectors.quarantined_receipts(project=reader.project, limit=DECIDED_AT_ONCE)
+    if decision not in DECISIONS:
+        return HttpResponseBadRequest(f"decision is {', '.join(DECISIONS)}.")
+    decide, note, words = DECISIONS[decision]
+    done = 0
+    for receipt in receipts[:DECIDED_AT_ONCE]:
+        delivery = selectors.delivery_by_receipt(project=reader.project, receipt=receipt)
+        if delivery is None:
+            continue
+        try:
+            decide(delivery=delivery)
+        except deliveries.NotWaitingError:
+            continue
+        note_access(request, reader, AccessAction.QUARANTINE, None, {note: str(receipt)})
+        done += 1
+    count = f"{done} deliver{'y is' if done == 1 else 'ies are'} {words}."
+    messages.success(request, count if done else "Nothing was chosen that is in quarantine.")
+    return redirect("transcripts:delivery_list", reader.project.slug)
 
 
 def _decided(

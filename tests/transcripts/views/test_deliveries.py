@@ -9,8 +9,13 @@ from django.urls import reverse
 from agentdesk.pipeline import delivery_process
 from tests.factories import a_member, a_project, native_rounds
 from transcripts.choices import AccessAction, DeliveryKind, DeliveryState, Role
+from transcripts.maskers import typed_masker
 from transcripts.models import AccessEntry, Delivery, Project, Run
-from transcripts.services.deliveries import delivery_accept
+from transcripts.services.deliveries import (
+    delivery_accept,
+    delivery_quarantine,
+    delivery_retry,
+)
 from transcripts.views import deliveries
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -124,3 +129,95 @@ def test_pages_meet_without_overlap(
     assert seen == [delivery.pk for delivery in made[::-1]]
     assert not second["older"]
     assert len(broken["deliveries"]) == 2
+
+
+def several(project: Project, count: int) -> list[Delivery]:
+    """Deliveries in quarantine."""
+    made = [
+        delivery_accept(project=project, kind=DeliveryKind.RUNS, content=b"{%d" % number)[0]
+        for number in range(count)
+    ]
+    masker = typed_masker(project)
+    for delivery in made:
+        delivery_quarantine(
+            delivery=delivery,
+            error=masker.text("it breaks off"),
+            at=masker.text("line 1"),
+            outcome={},
+        )
+    return made
+
+
+@pytest.fixture
+def admin_here(client: Client) -> tuple[Client, Project]:
+    project = a_project("quarantine")
+    client.force_login(a_member(project, Role.ADMIN))
+    return client, project
+
+
+def test_chosen_deliveries_are_decided_on_together(admin_here: tuple[Client, Project]) -> None:
+    admin, project = admin_here
+    first, second, third = several(project, 3)
+    (foreign,) = several(a_project(), 1)
+    address = reverse("transcripts:deliveries_decide", args=[project.slug])
+
+    admin.post(address, {"decision": "discard", "delivery": [first.pk, foreign.pk, "x"]})
+    admin.post(address, {"decision": "retry", "delivery": [first.pk, second.pk]})
+
+    states = dict(Delivery.objects.values_list("pk", "state"))
+    assert states == {
+        first.pk: "discarded",
+        second.pk: "accepted",
+        third.pk: "quarantined",
+        foreign.pk: "quarantined",
+    }
+    lines = AccessEntry.objects.filter(action=AccessAction.QUARANTINE).order_by("pk")
+    assert [line.detail for line in lines] == [
+        {"discarded": str(first.pk)},
+        {"retried": str(second.pk)},
+    ]
+
+
+def test_all_of_quarantine_is_tried_again(admin_here: tuple[Client, Project]) -> None:
+    admin, project = admin_here
+    several(project, 3)
+    address = reverse("transcripts:deliveries_decide", args=[project.slug])
+
+    answer = admin.post(address, {"decision": "retry_all"}, follow=True)
+
+    assert "3 deliveries are tried again." in answer.text
+    assert set(Delivery.objects.values_list("state", flat=True)) == {"accepted"}
+    assert admin.post(address, {"decision": "burn"}).status_code == 400
+    nothing = admin.post(address, {"decision": "discard"}, follow=True)
+    assert "Nothing was chosen" in nothing.text
+
+
+def test_a_delivery_tells_of_each_earlier_try(admin_here: tuple[Client, Project]) -> None:
+    admin, project = admin_here
+    (delivery,) = several(project, 1)
+    masker = typed_masker(project)
+
+    for number in range(25):
+        delivery_retry(delivery=delivery)
+        delivery_quarantine(
+            delivery=delivery, error=masker.text(f"try {number} breaks"), outcome={}
+        )
+    text = admin.get(reverse("transcripts:delivery_detail", args=[project.slug, delivery.pk])).text
+
+    delivery.refresh_from_db()
+    assert len(delivery.history) == 20
+    assert "try 24 breaks" in text.split("Tried before")[0]
+    assert "try 23 breaks" in text.split("Tried before")[1]
+    assert "try 2 breaks" not in text
+
+
+def test_administrators_see_everywhere_how_many_are_in_quarantine(
+    admin_here: tuple[Client, Project],
+) -> None:
+    admin, project = admin_here
+    several(project, 2)
+    badge = 'title="Deliveries in quarantine">2</span>'
+
+    assert badge in admin.get(f"/p/{project.slug}/runs/").text
+    admin.force_login(a_member(project, Role.ENGINEER))
+    assert badge not in admin.get(f"/p/{project.slug}/runs/").text

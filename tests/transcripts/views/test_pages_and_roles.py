@@ -77,6 +77,7 @@ CHANGES = {
     "transcripts:delivery_discard": ADMIN,
 }
 ELSEWHERE = {
+    "transcripts:deliveries_decide": ADMIN,
     "analysis:annotation_change": LEAD,
     "analysis:finding_near": OBSERVER,
     "analysis:case_detail": OBSERVER,
