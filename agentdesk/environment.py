@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import ipaddress
 import os
 from pathlib import Path
@@ -172,3 +173,64 @@ class Environment:
         if urlsplit(value).scheme not in {"redis", "rediss", "redis+socket"}:
             raise MalformedSetting(f"{name} must look like redis://:password@host:6379/0.")
         return value
+
+    def file(self, name: str) -> str:
+        """The path of a file that can be read; empty when it is not set."""
+        value = self.text(name, "")
+        if value and not os.access(value, os.R_OK):
+            raise MalformedSetting(f"{name} names a file that cannot be read.")
+        return value
+
+    def mail_server(self, name: str) -> dict[str, Any]:
+        """Host, port, user, password, and how it is encrypted; empty when it is not set.
+
+        `smtp://user:password@host:587` speaks STARTTLS, `smtps://` TLS from the start, and
+        `smtp://host:25?tls=no` neither, for a relay on the same machine.
+        """
+        value = self.text(name, "")
+        if not value:
+            return {}
+        try:
+            parts = urlsplit(value)
+            port = parts.port
+        except ValueError:
+            raise MalformedSetting(f"{name} cannot be read as an address.") from None
+        if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+            raise MalformedSetting(f"{name} must look like smtp://user:password@host:587.")
+        tls = parts.scheme == "smtps"
+        plain = dict(parse_qsl(parts.query)).get("tls") == "no"
+        return {
+            "host": parts.hostname,
+            "port": port or (465 if tls else 587),
+            "user": unquote(parts.username or ""),
+            "password": unquote(parts.password or ""),
+            "tls": tls,
+            "starttls": not tls and not plain,
+        }
+
+    def single_sign_on(self, name: str) -> list[dict[str, Any]]:
+        """django-allauth's settings of one OpenID Connect provider; none when no issuer is named.
+
+        Reads `{name}_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET`, `_NAME` and `_TRUST_EMAIL`.
+        """
+        issuer = self.text(f"{name}_ISSUER", "")
+        if not issuer:
+            return []
+        parts = urlsplit(issuer)
+        here = parts.hostname in {"localhost", "127.0.0.1", "::1"}
+        schemes = {"https", "http"} if here else {"https"}
+        if not parts.hostname or parts.scheme not in schemes:
+            raise MalformedSetting(f"{name}_ISSUER must be an https address.")
+        return [
+            {
+                # The same number at another issuer is another person.
+                "provider_id": f"sso-{hashlib.sha256(issuer.encode()).hexdigest()[:16]}",
+                "name": self.text(f"{name}_NAME", "single sign-on"),
+                "client_id": self.text(f"{name}_CLIENT_ID"),
+                "secret": self.text(f"{name}_CLIENT_SECRET"),
+                "settings": {
+                    "issuer": issuer,
+                    "verified_email": self.flag(f"{name}_TRUST_EMAIL", False),
+                },
+            }
+        ]

@@ -47,6 +47,12 @@ INSTALLED_APPS = [
     "django_htmx",
     "ninja",
     "template_partials",
+    # Not "allauth" itself: its own pages would stand in where one of ours is missing.
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.usersessions",
+    "transcripts.single_sign_on",
     "agentdesk",
     "transcripts",
     "analysis",
@@ -59,6 +65,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "transcripts.sign_in.session_limits.SessionLimits",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -87,9 +95,10 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # People
 
 AUTH_USER_MODEL = "transcripts.User"
-LOGIN_URL = "sign_in"
+AUTHENTICATION_BACKENDS = ["transcripts.sign_in.passwords.PasswordBackend"]
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
-LOGOUT_REDIRECT_URL = "sign_in"
+LOGOUT_REDIRECT_URL = ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
@@ -99,13 +108,99 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"{_VALIDATION}.UserAttributeSimilarityValidator"},
     {"NAME": f"{_VALIDATION}.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": f"{_VALIDATION}.CommonPasswordValidator"},
+    {
+        "NAME": "transcripts.sign_in.breached.BreachedPasswordValidator",
+        "OPTIONS": {"path": env.file("AGENTDESK_BREACHED_PASSWORDS")},
+    },
 ]
+# What sign-in keeps for a while: codes that were used. Postgres, since all web processes share it
+# and nobody signs in without it.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "sign_in_cache",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    }
+}
+SESSION_ENGINE = "transcripts.sign_in.sealed_sessions"
 SESSION_COOKIE_NAME = "agentdesk_session"
+# A session ends so long after signing in, and when nothing was asked for so long.
 SESSION_COOKIE_AGE = 60 * 60 * env.number("AGENTDESK_SESSION_HOURS", 24 * 7, least=1)
+AGENTDESK_IDLE_SECONDS = 60 * env.number("AGENTDESK_SESSION_IDLE_MINUTES", 24 * 60, least=1)
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "agentdesk_csrf"
 CSRF_COOKIE_SAMESITE = "Lax"
+
+# Failed sign-ins of one account (and four times as many from one address) that cost no delay; then
+# the delay doubles with each, from the first to the longest.
+AGENTDESK_SIGN_IN_TRIES = env.number("AGENTDESK_SIGN_IN_TRIES", 5, least=1)
+AGENTDESK_SIGN_IN_FIRST_DELAY_SECONDS = 2
+AGENTDESK_SIGN_IN_LONGEST_DELAY_SECONDS = env.number(
+    "AGENTDESK_SIGN_IN_LONGEST_DELAY_SECONDS", 900, least=1
+)
+# Whether every person needs a second factor; a project can ask for it by itself.
+AGENTDESK_REQUIRE_SECOND_FACTOR = env.flag("AGENTDESK_REQUIRE_SECOND_FACTOR", False)
+AGENTDESK_INVITATION_DAYS = env.number("AGENTDESK_INVITATION_DAYS", 7, least=1)
+
+# django-allauth. Delays of our own stand in for its rate limits, which neither grow nor tell a
+# known browser from a stranger's.
+ACCOUNT_ADAPTER = "transcripts.sign_in.adapters.AccountAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_NOTIFICATIONS = False
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"
+ACCOUNT_RATE_LIMITS = False
+ACCOUNT_FORMS = {
+    "login": "transcripts.sign_in.forms.SignInForm",
+    "change_password": "transcripts.sign_in.forms.ChangeForm",
+}
+MFA_ADAPTER = "transcripts.sign_in.adapters.SecondFactorAdapter"
+MFA_TOTP_ISSUER = "Agentdesk"
+# Clocks of telephones go wrong: the code before and the one after count too, each once.
+MFA_TOTP_TOLERANCE = 1
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_FORMS = {
+    "authenticate": "transcripts.sign_in.forms.CodeForm",
+    "reauthenticate": "transcripts.sign_in.forms.CodeAgainForm",
+    "activate_totp": "transcripts.sign_in.forms.FirstCodeForm",
+    "deactivate_totp": "transcripts.sign_in.forms.TurnOffForm",
+}
+USERSESSIONS_ADAPTER = "transcripts.sign_in.told.SessionsAdapter"
+
+# Single sign-on by OpenID Connect: on when an issuer is named.
+
+AGENTDESK_OIDC_ISSUER = env.text("AGENTDESK_OIDC_ISSUER", "")
+AGENTDESK_OIDC_DOMAINS = [name.lower() for name in env.names("AGENTDESK_OIDC_DOMAINS")]
+AGENTDESK_OIDC_INVITED_ONLY = env.flag("AGENTDESK_OIDC_INVITED_ONLY", True)
+SOCIALACCOUNT_ADAPTER = "transcripts.single_sign_on.adapter.SingleSignOnAdapter"
+SOCIALACCOUNT_LOGIN_ON_GET = True
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_PROVIDERS = {
+    "single_sign_on": {"OAUTH_PKCE_ENABLED": True, "APPS": env.single_sign_on("AGENTDESK_OIDC")}
+}
+
+# Mail, for invitations and forgotten passwords. Without a server links are shown to administrators.
+
+# What links in mail begin with.
+AGENTDESK_URL = env.text(
+    "AGENTDESK_URL", next(iter(CSRF_TRUSTED_ORIGINS), "http://localhost:8700")
+).rstrip("/")
+_MAIL = env.mail_server("AGENTDESK_SMTP_URL")
+AGENTDESK_SENDS_MAIL = bool(_MAIL)
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if _MAIL else 'dummy'}.EmailBackend"
+EMAIL_HOST, EMAIL_PORT = _MAIL.get("host", ""), _MAIL.get("port", 0)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.get("user", ""), _MAIL.get("password", "")
+EMAIL_USE_TLS, EMAIL_USE_SSL = _MAIL.get("starttls", False), _MAIL.get("tls", False)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.text("AGENTDESK_MAIL_FROM", "Agentdesk <agentdesk@localhost>")
 
 # What browsers are told. AGENTDESK_HTTPS says that people come by https, here or through a proxy.
 
@@ -212,6 +307,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "agentdesk.tasks.retention",
         "schedule": 300,
         "options": {"expires": 300},
+    },
+    "delete sessions that are over": {
+        "task": "agentdesk.tasks.sessions_tidy",
+        "schedule": 6 * 3600,
+        "options": {"expires": 3600},
     },
     "learn what is normal": {
         "task": "agentdesk.tasks.learn",

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from celery import shared_task
 from django.conf import settings
+from django.core.management import call_command
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
@@ -23,6 +24,8 @@ from analysis.services.incident_aging import incidents_age, incidents_recount
 from analysis.services.quiet import quiet_runs_close
 from analysis.services.verdicts import stale_run_analyse, stale_runs
 from analysis.undo import changes_forget
+from transcripts.mail import password_link_send
+from transcripts.models import User
 from transcripts.queueing import (
     DELIVER,
     RUN_ANALYSE,
@@ -63,6 +66,20 @@ def deliver(delivery_id: str) -> None:
         _queue_analyses(deliveries_process(claimed))
     if UUID(delivery_id) not in claimed:
         _queue_analyses(delivery_process(UUID(delivery_id)))
+
+
+@shared_task
+def password_link(user_pk: int) -> None:
+    """Mail a link to who forgot a password; 0 is nobody, who asked with an unknown address."""
+    user = User.objects.filter(pk=user_pk, is_active=True).first()
+    if user is not None:
+        password_link_send(user=user)
+
+
+@shared_task
+def sessions_tidy() -> None:
+    """Delete sessions that are over."""
+    call_command("clearsessions")
 
 
 @shared_task(autoretry_for=RETRIED, retry_backoff=1, retry_backoff_max=30, max_retries=5)

@@ -225,7 +225,7 @@ def waits(page: Page, origin: str, run: Run) -> Iterator[Figure]:
     from django.urls import reverse
 
     page.goto(f"{origin}/sign-in/")
-    page.fill("[name=username]", "bench@desk.example")
+    page.fill("[name=login]", "bench@desk.example")
     page.fill("[name=password]", PASSWORD)
     page.click("main button")
     odd = run.verdict.odd_round  # type: ignore[attr-defined]

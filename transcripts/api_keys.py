@@ -54,6 +54,8 @@ class KeyAuth(HttpBearer):
         key = found.filter(revoked_at=None).first()
         if key is None:
             raise ProblemError(401, "This key is unknown or was revoked.", headers=CHALLENGE)
+        if key.expired:
+            raise ProblemError(401, "This key has expired.", headers=CHALLENGE)
         if not any(scope.value in key.scopes for scope in self.scopes):
             wanted = " or ".join(scope.value for scope in self.scopes)
             raise ProblemError(403, f"This key lacks the scope {wanted}.")

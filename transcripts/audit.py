@@ -18,11 +18,12 @@ from transcripts.models import AccessEntry, ApiKey, Project, Run, User
 
 def access_record(
     *,
-    project: Project,
+    project: Project | None,
     action: AccessAction,
     run: Run | None = None,
     user: User | None = None,
     api_key: ApiKey | None = None,
+    who: str = "",
     request: HttpRequest | None = None,
     detail: dict[str, Any] | None = None,
 ) -> AccessEntry:
@@ -30,13 +31,13 @@ def access_record(
 
     `detail` holds the code's own words and numbers, e-mail addresses of members and ids of rows,
     and no text of a transcript. Without `request` the line says that it was done on the server
-    itself.
+    itself. A line of no project (a sign-in) is seen in the projects of its person.
     """
     return AccessEntry.objects.create(
-        project_id=project.pk,
+        project_id=project.pk if project else None,
         user_id=user.pk if user else None,
         api_key_id=api_key.pk if api_key else None,
-        who=_who(user, api_key),
+        who=who or _who(user, api_key),
         action=action,
         what=run.run_id if run else "",
         run_pk=run.pk if run else None,

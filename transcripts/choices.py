@@ -114,6 +114,11 @@ class AccessAction(TextChoices):
     HOLD = "hold", "changed a legal hold"
     RETENTION = "retention", "removed by retention"
     UNDO = "undo", "took a change back"
+    SIGN_OUT = "sign_out", "signed out"
+    SIGN_FAILED = "sign_failed", "failed to sign in"
+    PASSWORD = "password", "changed password"
+    FACTOR = "factor", "changed second factor"
+    INVITE = "invite", "invited"
 
 
 def access_actions() -> list[tuple[str, str]]:

@@ -6,11 +6,15 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
+from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
+from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
 from transcripts.access import (
@@ -24,6 +28,7 @@ from transcripts.audit import access_record
 from transcripts.choices import AccessAction, Role
 from transcripts.models import Run, User
 from transcripts.selectors.deliveries import MOST_COUNTED, quarantined_count
+from transcripts.sign_in.second_factor import is_missing
 
 P = ParamSpec("P")
 ProjectView = Callable[Concatenate[HttpRequest, Reader, P], HttpResponseBase]
@@ -51,6 +56,8 @@ def project_page(what: May) -> Callable[[ProjectView[P]], Callable[..., HttpResp
             request.reader = reader  # type: ignore[attr-defined]
             request.memberships = memberships  # type: ignore[attr-defined]
             reader.require(what)
+            if is_missing(reader.user, reader.project):
+                return _ask_for_second_factor(request)
             try:
                 response: HttpResponseBase = view(request, reader, *args, **kwargs)
             except TranscriptRemovedError as removed:
@@ -61,6 +68,15 @@ def project_page(what: May) -> Callable[[ProjectView[P]], Callable[..., HttpResp
         return cast(Callable[..., HttpResponseBase], guarded)
 
     return decorate
+
+
+def _ask_for_second_factor(request: HttpRequest) -> HttpResponse:
+    """Send a person to set one up, and back afterwards; a part of a page cannot show that."""
+    there = f"{reverse('mfa_activate_totp')}?{urlencode({'next': request.get_full_path()})}"
+    if request.headers.get("HX-Request"):
+        return HttpResponse(status=403, headers={"HX-Redirect": there})
+    messages.info(request, "This project asks for a second factor. Set one up to go on.")
+    return redirect(there)
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
@@ -76,6 +92,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "quarantined": partial(_quarantined, reader),
         "may_set_limits": reader is not None and reader.may(May.ENGINEER),
         "may_read_transcripts": reader is not None and reader.may(May.READ_TRANSCRIPTS),
+        "single_sign_on": next((app["name"] for app in _providers()), ""),
         "role_label": Role(reader.role).label if reader else "",
     }
 
@@ -86,6 +103,11 @@ def _quarantined(reader: Reader | None) -> str:
         return ""
     count = quarantined_count(project=reader.project)
     return f"{MOST_COUNTED}+" if count > MOST_COUNTED else str(count or "")
+
+
+def _providers() -> list[dict[str, Any]]:
+    providers: Any = settings.SOCIALACCOUNT_PROVIDERS
+    return list(providers["single_sign_on"]["APPS"])
 
 
 def note_access(

@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 DELIVER = "agentdesk.tasks.deliver"
 RUN_ANALYSE = "agentdesk.tasks.run_analyse"
 RUN_EMPTY = "agentdesk.tasks.run_empty"
+PASSWORD_LINK = "agentdesk.tasks.password_link"
 # A queue that did not answer is left alone for so long, or each request would wait for it.
 LEFT_ALONE_SECONDS = 5.0
 _silent_until = 0.0

@@ -11,7 +11,9 @@ from transcripts.views.deliveries import (
     delivery_retry,
     receipts,
 )
-from transcripts.views.keys import key_list, key_revoke
+from transcripts.views.invitations import invitation_again, invitation_withdraw
+from transcripts.views.keys import key_list, key_revoke, key_rotate
+from transcripts.views.member_accounts import member_factor, member_password, second_factor
 from transcripts.views.members import member_change, member_list, member_remove
 from transcripts.views.readers import run_readers
 from transcripts.views.rounds import round_calls, round_input, round_text
@@ -39,6 +41,16 @@ urlpatterns = [
     path("settings/members/", member_list, name="member_list"),
     path("settings/members/<int:pk>/", member_change, name="member_change"),
     path("settings/members/<int:pk>/remove/", member_remove, name="member_remove"),
+    path("settings/members/<int:pk>/password/", member_password, name="member_password"),
+    path("settings/members/<int:pk>/second-factor/", member_factor, name="member_factor"),
+    path("settings/second-factor/", second_factor, name="second_factor"),
+    path("settings/invitations/<int:pk>/again/", invitation_again, name="invitation_again"),
+    path(
+        "settings/invitations/<int:pk>/withdraw/",
+        invitation_withdraw,
+        name="invitation_withdraw",
+    ),
+    path("settings/keys/<int:pk>/rotate/", key_rotate, name="key_rotate"),
     path("settings/keys/", key_list, name="key_list"),
     path("settings/keys/<int:pk>/revoke/", key_revoke, name="key_revoke"),
     path("deliveries/", delivery_list, name="delivery_list"),

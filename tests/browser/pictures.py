@@ -123,7 +123,7 @@ def take(
     )
     page = context.new_page()
     page.goto(f"{origin}/sign-in/")
-    page.fill("[name=username]", "engineer@desk.example")
+    page.fill("[name=login]", "engineer@desk.example")
     page.fill("[name=password]", PASSWORD)
     page.click("main button")
     for name, address in pages.items():

@@ -159,7 +159,7 @@ def test_the_password_signs_in(desk: Desk, first: str) -> None:
     code = (
         "import django, sys; django.setup()\n"
         "from django.contrib.auth import authenticate\n"
-        "print(authenticate(username=sys.argv[1], password=sys.argv[2]))"
+        "print(authenticate(email=sys.argv[1], password=sys.argv[2]))"
     )
 
     answer = subprocess.run(

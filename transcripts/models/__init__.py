@@ -9,6 +9,7 @@ from transcripts.models.masking import MaskingChoice, MaskRule, NotSecret
 from transcripts.models.people import Membership, Project, User, UserManager
 from transcripts.models.rounds import Message, Round, ToolCall
 from transcripts.models.runs import Run
+from transcripts.models.sign_in import Invitation, SignInDelay
 from transcripts.models.traces import OpenTrace, SpanChunk
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "ApiKey",
     "Delivery",
     "ErasedRun",
+    "Invitation",
     "MaskRule",
     "MaskingChoice",
     "Membership",
@@ -29,6 +31,7 @@ __all__ = [
     "Round",
     "Run",
     "RunHold",
+    "SignInDelay",
     "SpanChunk",
     "ToolCall",
     "User",

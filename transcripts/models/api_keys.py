@@ -23,6 +23,11 @@ class ApiKey(models.Model):
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    # The key that takes its place, see `key_rotate`.
+    successor = models.OneToOneField(
+        "self", models.SET_NULL, null=True, blank=True, related_name="predecessor"
+    )
 
     Scope = KeyScope
 
@@ -31,3 +36,7 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()

@@ -58,6 +58,8 @@ class Project(models.Model):
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)
+    # Nobody sees anything of the project without one.
+    require_second_factor = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now)
     masking_version = models.PositiveIntegerField(default=0, db_default=0)
 

@@ -13,7 +13,7 @@ from django.db.models.expressions import RawSQL
 from django.utils.http import urlencode
 
 from transcripts.choices import AccessAction
-from transcripts.models import AccessEntry, Project
+from transcripts.models import AccessEntry, Membership, Project
 
 # Lines that are fetched at once when all of them are written out.
 LINES_AT_ONCE = 2_000
@@ -88,7 +88,10 @@ def access_all(*, project: Project, wanted: AccessFilter, until: int) -> Iterato
 
 
 def _matching(project: Project, wanted: AccessFilter) -> QuerySet[AccessEntry]:
-    found = Q(project_id=project.pk)
+    members = Membership.objects.filter(project=project).values("user_id")
+    # Of no project are sign-ins: those of members, and failed ones of no account.
+    signing_in = Q(user_id__in=members) | Q(user_id=None)
+    found = Q(project_id=project.pk) | Q(signing_in, project_id=None)
     if wanted.who:
         found &= Q(who__icontains=wanted.who)
     if wanted.action:

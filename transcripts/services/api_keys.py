@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Collection
+from datetime import timedelta
 
+from django.db import transaction
 from django.utils import timezone
 
 from transcripts.choices import KeyScope
@@ -18,10 +20,20 @@ KEY_BYTES = 32
 SHOWN_CHARACTERS = len(KEY_HEAD) + 6
 
 
+class KeyOverError(ValueError):
+    """A key cannot be followed by another one."""
+
+
 def key_create(
-    *, project: Project, name: str, scopes: Collection[KeyScope | str], user: User | None = None
+    *,
+    project: Project,
+    name: str,
+    scopes: Collection[KeyScope | str],
+    user: User | None = None,
+    lasts: timedelta | None = None,
 ) -> tuple[ApiKey, str]:
-    """Make a key; returns it with its text, which is kept nowhere and shown once.
+    """Make a key; returns it with its text, which is kept nowhere and shown once. It ends by itself
+    after `lasts`, if that is given.
 
     Raises `ValueError` for an unknown scope, and where there is none.
     """
@@ -36,8 +48,29 @@ def key_create(
         digest=key_digest(text),
         scopes=wanted,
         created_by=user,
+        expires_at=timezone.now() + lasts if lasts else None,
     )
     return key, text
+
+
+@transaction.atomic
+def key_rotate(*, key: ApiKey, overlap: timedelta, user: User | None = None) -> tuple[ApiKey, str]:
+    """Make a successor with the same name, scopes and term; the old key still works for `overlap`.
+
+    Raises `KeyOverError` for a key that is revoked, has expired, or has a successor.
+    """
+    locked = ApiKey.objects.select_for_update().get(pk=key.pk)
+    now = timezone.now()
+    if locked.revoked_at or locked.successor_id or locked.expired:
+        raise KeyOverError("This key has ended or has a successor: make a new one.")
+    term = locked.expires_at - locked.created_at if locked.expires_at else None
+    new, text = key_create(
+        project=locked.project, name=locked.name, scopes=locked.scopes, user=user, lasts=term
+    )
+    locked.successor = new
+    locked.expires_at = min(filter(None, (now + overlap, locked.expires_at)))
+    locked.save(update_fields=["successor", "expires_at"])
+    return new, text
 
 
 def key_revoke(*, key: ApiKey) -> None:

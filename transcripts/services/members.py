@@ -49,6 +49,20 @@ def member_add(*, project: Project, email: str, role: str) -> Added:
 
 
 @transaction.atomic
+def member_add_known(*, project: Project, email: str, role: str) -> Membership | None:
+    """Make a person who has an account a member; None for an address without one."""
+    if not User.objects.filter(email__iexact=email).exists():
+        return None
+    return member_add(project=project, email=email, role=role).membership
+
+
+def person_rename(*, user: User, name: str) -> None:
+    """Take another name for a person."""
+    user.name = name.strip()
+    user.save(update_fields=["name"])
+
+
+@transaction.atomic
 def member_change(*, membership: Membership, role: str, restricted: bool) -> None:
     """Change role, and whether the person reads restricted runs."""
     if membership.role == Role.ADMIN and role != Role.ADMIN:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,6 +17,16 @@ from transcripts.pages import note_access, project_page
 from transcripts.selectors import people
 from transcripts.services import api_keys
 
+# In days; and in hours.
+TERMS = (
+    (0, "until it is revoked"),
+    (7, "7 days"),
+    (30, "30 days"),
+    (90, "90 days"),
+    (365, "a year"),
+)
+OVERLAPS = ((0, "not at all"), (1, "one hour"), (24, "one day"), (168, "one week"))
+
 
 class KeyForm(forms.Form):
     """A key to make."""
@@ -23,6 +35,13 @@ class KeyForm(forms.Form):
     scopes = forms.MultipleChoiceField(
         choices=KeyScope.choices, error_messages={"required": "Say what the key may do."}
     )
+    days = forms.TypedChoiceField(choices=TERMS, coerce=int, required=False)
+
+
+class RotationForm(forms.Form):
+    """For how long the old key works beside its successor."""
+
+    hours = forms.TypedChoiceField(choices=OVERLAPS, coerce=int)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -30,23 +49,67 @@ class KeyForm(forms.Form):
 def key_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     """The project's keys; makes one on POST and shows it, this once."""
     form = KeyForm(request.POST or None)
-    new_key = None
-    if request.method == "POST" and form.is_valid():
-        key, token = api_keys.key_create(
-            project=reader.project,
-            name=form.cleaned_data["name"],
-            scopes=form.cleaned_data["scopes"],
-            user=reader.user,
-        )
-        detail = {"made": key.prefix, "scopes": key.scopes}
-        note_access(request, reader, AccessAction.KEY, None, detail)
-        new_key = {"name": key.name, "token": token}
-        form = KeyForm()
+    if request.method != "POST" or not form.is_valid():
+        return _page(request, reader, form=form)
+    days = form.cleaned_data["days"]
+    key, token = api_keys.key_create(
+        project=reader.project,
+        name=form.cleaned_data["name"],
+        scopes=form.cleaned_data["scopes"],
+        user=reader.user,
+        lasts=timedelta(days=days) if days else None,
+    )
+    detail = {"made": key.prefix, "scopes": key.scopes, "expires": _date(key)}
+    note_access(request, reader, AccessAction.KEY, None, detail)
+    return _page(request, reader, new_key={"name": key.name, "token": token})
+
+
+@require_POST
+@project_page(May.ADMINISTER)
+def key_rotate(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """Make a key's successor and show it, this once; the old one ends after the overlap."""
+    key = _key(reader, pk)
+    form = RotationForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Say how long the old key is to work.")
+        return redirect("transcripts:key_list", reader.project.slug)
+    hours = form.cleaned_data["hours"]
+    try:
+        new, token = api_keys.key_rotate(key=key, overlap=timedelta(hours=hours), user=reader.user)
+    except api_keys.KeyOverError as error:
+        messages.error(request, str(error))
+        return redirect("transcripts:key_list", reader.project.slug)
+    detail = {"rotated": key.prefix, "made": new.prefix, "overlap_hours": hours}
+    note_access(request, reader, AccessAction.KEY, None, detail)
+    return _page(request, reader, new_key={"name": new.name, "token": token, "follows": key.prefix})
+
+
+@require_POST
+@project_page(May.ADMINISTER)
+def key_revoke(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """End a key."""
+    key = _key(reader, pk)
+    api_keys.key_revoke(key=key)
+    note_access(request, reader, AccessAction.KEY, None, {"revoked": key.prefix})
+    messages.success(request, f"{key.name} is revoked: whoever uses it is refused.")
+    return redirect("transcripts:key_list", reader.project.slug)
+
+
+def _page(
+    request: HttpRequest,
+    reader: Reader,
+    *,
+    form: KeyForm | None = None,
+    new_key: dict[str, str] | None = None,
+) -> HttpResponse:
+    form = form or KeyForm()
     rows = people.key_list(project=reader.project)
     context = {
         "section": "settings",
         "keys": [(key, _scope_words(key)) for key in rows],
         "scopes": KeyScope.choices,
+        "terms": TERMS,
+        "overlaps": OVERLAPS,
         "chosen_scopes": request.POST.getlist("scopes") if form.errors else [KeyScope.INGEST],
         "form": form,
         "new_key": new_key,
@@ -55,17 +118,15 @@ def key_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     return render(request, "transcripts/key_list.html", context, status=status)
 
 
-@require_POST
-@project_page(May.ADMINISTER)
-def key_revoke(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
-    """End a key."""
+def _key(reader: Reader, pk: int) -> ApiKey:
     key = people.key_by_id(project=reader.project, pk=pk)
     if key is None:
         raise Http404("No such key of this project.")
-    api_keys.key_revoke(key=key)
-    note_access(request, reader, AccessAction.KEY, None, {"revoked": key.prefix})
-    messages.success(request, f"{key.name} is revoked: whoever uses it is refused.")
-    return redirect("transcripts:key_list", reader.project.slug)
+    return key
+
+
+def _date(key: ApiKey) -> str:
+    return key.expires_at.date().isoformat() if key.expires_at else "never"
 
 
 def _scope_words(key: ApiKey) -> str:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import re
-
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -55,25 +53,6 @@ def test_adds_who_has_an_account(client: Client, project: Project, admin: User) 
     assert role_of(project, person) == Role.ENGINEER
     line = AccessEntry.objects.get(action=AccessAction.MEMBER)
     assert line.detail == {"added": "Anna@Desk.example", "role": "engineer"}
-
-
-def test_a_new_person_chooses_a_password_by_a_link_that_works_once(
-    client: Client, project: Project, admin: User
-) -> None:
-    page = client.post(page_of(project), {"email": "new@desk.example", "role": "lead"})
-    link = re.search(r"http://testserver(/password/[^<]+)</pre>", page.content.decode())
-    assert link
-    theirs = Client()
-
-    form = theirs.get(link[1], follow=True)
-    words = "a-long-enough-pass-phrase"
-    done = theirs.post(
-        form.request["PATH_INFO"], {"new_password1": words, "new_password2": words}, follow=True
-    )
-    again = Client().get(link[1], follow=True)
-
-    assert done.request["PATH_INFO"] == reverse("analysis:run_list", args=[project.slug])
-    assert "This link no longer works" in again.content.decode()
 
 
 @pytest.mark.parametrize(

@@ -103,9 +103,9 @@ def test_an_unknown_format_is_refused(client: Client, project: Project) -> None:
 def test_signing_in_leads_to_the_first_project(client: Client, project: Project) -> None:
     a_member(project, Role.LEAD, user=a_user("lead@desk.example", "right"))
 
-    wrong = client.post(reverse("sign_in"), {"username": "lead@desk.example", "password": "no"})
+    wrong = client.post(reverse("account_login"), {"login": "lead@desk.example", "password": "no"})
     right = client.post(
-        reverse("sign_in"), {"username": "lead@desk.example", "password": "right"}, follow=True
+        reverse("account_login"), {"login": "lead@desk.example", "password": "right"}, follow=True
     )
 
     assert "do not match" in wrong.content.decode()
@@ -122,7 +122,7 @@ def test_who_is_in_no_project_is_told_so(client: Client) -> None:
 def test_signing_out(client: Client, project: Project) -> None:
     client.force_login(a_member(project))
 
-    client.post(reverse("sign_out"))
+    client.post(reverse("account_logout"))
 
     assert client.get("/p/helpdesk/runs/").status_code == 302
 
@@ -131,21 +131,21 @@ def test_a_person_changes_their_password(client: Client, project: Project) -> No
     person = a_user("lead@desk.example", "first-pass-4417")
     a_member(project, Role.LEAD, user=person)
     client.force_login(person)
-    new = {"new_password1": "second-pass-4417", "new_password2": "second-pass-4417"}
+    new = {"password1": "second-pass-4417", "password2": "second-pass-4417"}
 
-    wrong = client.post(reverse("change_password"), {"old_password": "no", **new})
+    wrong = client.post(reverse("account_change_password"), {"oldpassword": "no", **new})
     right = client.post(
-        reverse("change_password"), {"old_password": "first-pass-4417", **new}, follow=True
+        reverse("account_change_password"), {"oldpassword": "first-pass-4417", **new}, follow=True
     )
 
-    assert "incorrect" in wrong.content.decode()
+    assert "This is not your password" in wrong.content.decode()
     assert "Your password is changed" in right.content.decode()
     person.refresh_from_db()
     assert person.check_password("second-pass-4417")
 
 
 def test_changing_a_password_takes_signing_in(client: Client) -> None:
-    assert client.get(reverse("change_password")).status_code == 302
+    assert client.get(reverse("account_change_password")).status_code == 302
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "auto"])
