@@ -211,26 +211,28 @@ class Environment:
     def single_sign_on(self, name: str) -> list[dict[str, Any]]:
         """django-allauth's settings of one OpenID Connect provider; none when no issuer is named.
 
-        Reads `{name}_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET`, `_NAME` and `_TRUST_EMAIL`.
+        `name` ends with `_ISSUER`; beside it are `_CLIENT_ID`, `_CLIENT_SECRET`, `_NAME` and
+        `_TRUST_EMAIL`.
         """
-        issuer = self.text(f"{name}_ISSUER", "")
+        issuer = self.text(name, "")
         if not issuer:
             return []
         parts = urlsplit(issuer)
         here = parts.hostname in {"localhost", "127.0.0.1", "::1"}
         schemes = {"https", "http"} if here else {"https"}
         if not parts.hostname or parts.scheme not in schemes:
-            raise MalformedSetting(f"{name}_ISSUER must be an https address.")
+            raise MalformedSetting(f"{name} must be an https address.")
+        head = name.removesuffix("_ISSUER")
         return [
             {
                 # The same number at another issuer is another person.
                 "provider_id": f"sso-{hashlib.sha256(issuer.encode()).hexdigest()[:16]}",
-                "name": self.text(f"{name}_NAME", "single sign-on"),
-                "client_id": self.text(f"{name}_CLIENT_ID"),
-                "secret": self.text(f"{name}_CLIENT_SECRET"),
+                "name": self.text(f"{head}_NAME", "single sign-on"),
+                "client_id": self.text(f"{head}_CLIENT_ID"),
+                "secret": self.text(f"{head}_CLIENT_SECRET"),
                 "settings": {
                     "issuer": issuer,
-                    "verified_email": self.flag(f"{name}_TRUST_EMAIL", False),
+                    "verified_email": self.flag(f"{head}_TRUST_EMAIL", False),
                 },
             }
         ]

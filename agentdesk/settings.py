@@ -184,7 +184,10 @@ SOCIALACCOUNT_LOGIN_ON_GET = True
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_PROVIDERS = {
-    "single_sign_on": {"OAUTH_PKCE_ENABLED": True, "APPS": env.single_sign_on("AGENTDESK_OIDC")}
+    "single_sign_on": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": env.single_sign_on("AGENTDESK_OIDC_ISSUER"),
+    }
 }
 
 # Mail, for invitations and forgotten passwords. Without a server links are shown to administrators.

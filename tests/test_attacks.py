@@ -13,7 +13,7 @@ from analysis.models import Verdict
 from tests.builders import a_round, a_run, call
 from tests.factories import a_key, a_member, a_project, a_user
 from tests.page_runs import a_shown_run
-from tests.test_access_matrix import PAGES, World, ask, signed_in
+from tests.test_access_matrix import KEYED, PAGES, World, ask, signed_in
 from transcripts.choices import KeyScope, Role
 from transcripts.models import ApiKey, Invitation, Membership, Project, Run, User
 from transcripts.record import Message
@@ -291,3 +291,29 @@ def test_too_many_requests_are_told_when_to_come_again(client: Client, settings:
     assert answers[-1].status_code == 429
     assert 1 <= int(answers[-1].headers["Retry-After"]) <= 61
     assert answers[-1].headers["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("scope", KeyScope)
+def test_a_stolen_key_does_one_thing_in_one_project(client: Client, scope: KeyScope) -> None:
+    """Of all addresses of the API, and of all pages, whatever its thief tries."""
+    world = World()
+    _, text = a_key(world.own, scope)
+    headers = {"Authorization": f"Bearer {text}"}
+    opened = set()
+    for route, all_needs in {**PAGES, **KEYED}.items():
+        for needs in all_needs:
+            own = ask(client, world.address(route, needs, world.run), needs, headers=headers)
+            foreign = world.address(route, needs, world.foreign)
+            other = ask(client, foreign, needs, headers=headers)
+            if own.status_code < 300:
+                assert isinstance(needs.what, tuple)
+                opened.update(set(needs.what) & {scope})
+            if "<" in route and needs.method == "get":
+                assert other.status_code >= 300, route
+    assert opened <= {scope}
+    if scope != KeyScope.READ:
+        assert client.get("/api/v1/runs", headers=headers).status_code == 403
+    if scope != KeyScope.INGEST:
+        sent = {"run_id": "x", "rounds": [{"round": 1, "stop": "finished", "reply": "."}]}
+        answer = client.post("/api/v1/runs", sent, content_type="application/json", headers=headers)
+        assert answer.status_code == 403

@@ -67,7 +67,7 @@ def configured(issuer: str, application: dict[str, str], settings: Any) -> Itera
     settings.SOCIALACCOUNT_PROVIDERS = {
         "single_sign_on": {
             "OAUTH_PKCE_ENABLED": True,
-            "APPS": environment.single_sign_on("AGENTDESK_OIDC"),
+            "APPS": environment.single_sign_on("AGENTDESK_OIDC_ISSUER"),
         }
     }
     settings.AGENTDESK_OIDC_ISSUER = issuer
