@@ -64,9 +64,10 @@ def keep_receipt(*, run: Run, masker: Masker, all_of_it: bool) -> None:
 
 
 def run_texts(run: Run) -> Iterator[tuple[MaskedText, bool]]:
-    """Every text that is stored of a run, with whether it is JSON text."""
-    for _, texts in _rows(run):
-        yield from texts
+    """Every text of the transcript itself, with whether it is JSON text."""
+    for model, texts in _rows(run):
+        if model._meta.app_label == Run._meta.app_label:
+            yield from texts
 
 
 def _masked(masker: Masker, text: MaskedText, as_json: bool) -> MaskedText:
@@ -80,9 +81,9 @@ def _mask_all(run: Run, mask: Mask) -> int:
     The run's own texts are changed on `run`, which the caller saves.
     """
     changed = 0
-    for model, fk in _places():
+    for model, way in _places():
         names = _text_fields(model)
-        rows = model._default_manager.filter(**{fk: run}).values_list("pk", *names)
+        rows = model._default_manager.filter(**{way: run}).values_list("pk", *names).order_by()
         for pk, *values in list(rows.iterator(ROWS_AT_ONCE)):
             news = _changes(model, dict(zip(names, values, strict=True)), mask)
             if news:
@@ -97,24 +98,45 @@ def _mask_all(run: Run, mask: Mask) -> int:
     return changed + len(own)
 
 
-def _rows(run: Run) -> Iterator[tuple[str, list[tuple[MaskedText, bool]]]]:
-    for model, fk in _places():
+def _rows(run: Run) -> Iterator[tuple[type[models.Model], list[tuple[MaskedText, bool]]]]:
+    for model, way in _places():
         names = _text_fields(model)
-        rows = model._default_manager.filter(**{fk: run}).values_list(*names)
+        rows = model._default_manager.filter(**{way: run}).values_list(*names).order_by()
         for values in rows.iterator(ROWS_AT_ONCE):
-            yield str(model), _texts(model, dict(zip(names, values, strict=True)))
-    yield str(Run), _texts(Run, {name: getattr(run, name) for name in _text_fields(Run)})
+            yield model, _texts(model, dict(zip(names, values, strict=True)))
+    yield Run, _texts(Run, {name: getattr(run, name) for name in _text_fields(Run)})
 
 
 @cache
 def _places() -> tuple[tuple[type[models.Model], str], ...]:
-    """The models whose rows belong to one run and hold text, with the field that says which."""
-    found = {
-        (relation.related_model, relation.field.name)
-        for relation in Run._meta.related_objects
-        if _text_fields(relation.related_model)
-    }
-    return tuple(sorted(found, key=lambda place: place[0]._meta.label))
+    """The models whose rows are made of a run's texts, with the way from them to the run.
+
+    What belongs to a run, or to what belongs to it, of either app; and what such rows point to,
+    such as the incident that a run is in.
+    """
+    found: dict[type[models.Model], str] = {}
+    _add_below(Run, "", found)
+    pointing = list(found.items())
+    for model, way in pointing:
+        for field in model._meta.concrete_fields:
+            if not isinstance(field, models.ForeignKey):
+                continue
+            parent = field.related_model
+            if parent is not Run and parent not in found and _text_fields(parent):
+                found[parent] = f"{field.related_query_name()}__{way}"
+                _add_below(parent, found[parent], found)
+    told = [(model, way) for model, way in found.items() if _text_fields(model)]
+    return tuple(sorted(told, key=lambda place: place[0]._meta.label))
+
+
+def _add_below(model: type[models.Model], way: str, found: dict[type[models.Model], str]) -> None:
+    for relation in model._meta.related_objects:
+        child = relation.related_model
+        if relation.one_to_many or relation.one_to_one:
+            if child is Run or child in found:
+                continue
+            found[child] = f"{relation.field.name}__{way}" if way else relation.field.name
+            _add_below(child, found[child], found)
 
 
 @cache
