@@ -116,6 +116,21 @@ def test_only_masking_and_the_columns_mark_text_as_masked() -> None:
     assert wrong == []
 
 
+def test_every_masker_of_the_server_is_made_in_one_place() -> None:
+    """Else the rules of a project would not hold on every way in. `check` has no project."""
+    may = {"transcripts/maskers.py", "analysis/check.py"}
+    wrong = [
+        str(path.relative_to(ROOT))
+        for place in ("agentdesk", "transcripts", "analysis")
+        for path in modules_below(place)
+        if re.search(r"\bMasker\(", path.read_text(encoding="utf-8"))
+        and "transcripts/masking/" not in str(path.relative_to(ROOT))
+        and str(path.relative_to(ROOT)) not in may
+    ]
+
+    assert wrong == []
+
+
 def detector_modules() -> list[Path]:
     not_rules = {"__init__.py", "base.py", "limits.py", "reading.py"}
     return [
