@@ -20,6 +20,7 @@ from agentdesk.traces import TRACE_ASSEMBLE
 from analysis.jobs import job_advance, jobs_left
 from analysis.limits.learning import baselines_refresh
 from analysis.services.annotations import annotations_forget
+from analysis.services.cases import cases_forget
 from analysis.services.incident_aging import incidents_age, incidents_recount
 from analysis.services.quiet import quiet_runs_close
 from analysis.services.verdicts import stale_run_analyse, stale_runs
@@ -129,9 +130,10 @@ def age_incidents() -> int:
 
 @shared_task(ignore_result=True)
 def retention() -> None:
-    """Go on with runs that are half removed, and queue each project with rules. Safe to run
-    twice.
+    """Go on with runs that are half removed, empty test cases that were deleted, and queue each
+    project with rules. Safe to run twice.
     """
+    cases_forget()
     keeping.runs_empty(end=time.monotonic() + JOB_SLICE_SECONDS)
     for project_pk in keeping.projects_with_rules():
         enqueue(PROJECT_RETAIN, project_pk)

@@ -48,6 +48,11 @@ def case_by_number(*, project: Project, name: str) -> TestCase | None:
     return cases.filter(number=int(match[1])).first()
 
 
+def case_was_deleted(*, project: Project, number: int) -> bool:
+    deleted = TestCase.objects.filter(project=project, number=number).exclude(deleted_at=None)
+    return number < 2**31 and deleted.exists()
+
+
 def case_agents(*, project: Project) -> list[str]:
     """The agents that have cases, by name."""
     names = living_cases(project=project).order_by("agent").values_list("agent", flat=True)

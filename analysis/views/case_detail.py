@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -12,7 +13,7 @@ from analysis.cases.case import write_case
 from analysis.cases.export_pytest import file_name
 from analysis.models import CaseResult
 from analysis.pages.case_details import case_context, run_commands
-from analysis.selectors.cases import case_document, may_read_case
+from analysis.selectors.cases import case_document, case_was_deleted, may_read_case
 from analysis.services.cases import case_accept as accept
 from analysis.services.cases import case_delete as delete
 from analysis.undo import change_note, change_tell
@@ -27,6 +28,11 @@ from transcripts.pages import project_page
 @project_page(May.SEE_RUNS)
 def case_detail(request: HttpRequest, reader: Reader, number: int) -> HttpResponse:
     """One case. `?by=` groups its results by prompt, model or code."""
+    if case_was_deleted(project=reader.project, number=number):
+        # Where an Undo leads back to a case that it took away, it has said so already.
+        if not len(messages.get_messages(request)):
+            messages.info(request, f"CASE-{number} was deleted.")
+        return redirect("analysis:case_list", reader.project.slug)
     case = case_for(reader, number)
     origin = request.build_absolute_uri("/").rstrip("/")
     context = {

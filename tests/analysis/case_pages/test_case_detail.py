@@ -189,10 +189,13 @@ def test_accepting_can_be_undone_and_needs_a_result_of_the_case(case: TestCase) 
 def test_a_deleted_case_is_brought_back_by_its_button(case: TestCase) -> None:
     client = signed_in(case.project, Role.ENGINEER)
 
-    gone = client.post(to("case_delete", 1), follow=True).content.decode()
+    told = client.post(to("case_delete", 1), follow=True).content.decode()
 
-    assert "CASE-1 is deleted." in gone
-    assert client.get(to("case_detail", 1)).status_code == 404
+    assert "CASE-1 is deleted." in told
+    gone = client.get(to("case_detail", 1), follow=True)
+    assert gone.redirect_chain == [(to("case_list"), 302)]
+    assert "CASE-1 was deleted." in gone.content.decode()
+    assert client.get(to("case_file", 1)).status_code == 404
     back = client.post(to("change_back", Change.objects.get().pk), follow=True)
     assert "CASE-1 is back." in back.content.decode()
     assert client.get(to("case_detail", 1)).status_code == 200
