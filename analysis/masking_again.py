@@ -11,9 +11,10 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet
 
 from analysis.models import Job
+from analysis.services.case_masking import cases_mask_again
 from analysis.services.verdicts import run_analyse
 from transcripts.maskers import project_key, run_masker
-from transcripts.masking import Options, RunKey, own_rule
+from transcripts.masking import MaskingError, Options, RunKey, own_rule
 from transcripts.masking.errors import OutOfTimeError
 from transcripts.masking.finding import chosen_hits
 from transcripts.masking.views import canonical
@@ -68,7 +69,17 @@ def masking_step(job: Job) -> bool:
     if len(pks) == RUNS_PER_STEP:
         return False
     job.total = job.read
+    _mask_cases(job)
     return True
+
+
+def _mask_cases(job: Job) -> None:
+    """Cases hold what runs hold, and outlive them; they come last."""
+    try:
+        job.result["cases"] = cases_mask_again(project=job.project)
+    except MaskingError as error:
+        logger.error("test cases could not be masked again: %s", type(error).__name__)
+        _count(job, "failed", 1)
 
 
 def _mask_again(job: Job, pk: int) -> None:

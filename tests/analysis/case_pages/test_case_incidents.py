@@ -151,3 +151,16 @@ def test_an_observer_sees_the_rate_and_no_text(case: TestCase) -> None:
     assert "90% of 10 runs" in page
     assert "VPN drops" not in page
     assert "<form" not in page
+
+
+def test_the_incident_page_shows_its_cases(case: TestCase, client: Client) -> None:
+    a_kept_result(case, 9, 10, code="c2")
+    client.force_login(a_member(case.project, Role.LEAD))
+    assert case.incident is not None
+
+    page = client.get(
+        reverse("analysis:incident_detail", args=["helpdesk", case.incident.number])
+    ).content.decode()
+
+    assert reverse("analysis:case_detail", args=["helpdesk", 1]) in page
+    assert "90% of 10 runs" in page
