@@ -11,7 +11,6 @@ from datetime import datetime
 from uuid import UUID
 
 from celery.exceptions import SoftTimeLimitExceeded
-from django.db import transaction
 
 from agentdesk.pipeline import (
     TRANSIENT,
@@ -19,6 +18,7 @@ from agentdesk.pipeline import (
     claimed_process,
     runs_read,
 )
+from agentdesk.turns import AGAIN_SECONDS, is_taken, turn
 from analysis.services.incident_arrivals import grouped_together
 from analysis.services.verdicts import run_analyse_or_wait
 from transcripts.choices import DeliveryKind
@@ -26,6 +26,7 @@ from transcripts.importers import ImportProblem, UnreadableError
 from transcripts.keys import run_digest
 from transcripts.maskers import delivery_masker
 from transcripts.models import Delivery, Project
+from transcripts.queueing import DELIVER, enqueue
 from transcripts.record import RunRecord
 from transcripts.services.deliveries import (
     deliveries_locked,
@@ -60,11 +61,15 @@ def deliveries_process(delivery_ids: Sequence[UUID]) -> dict[int, datetime]:
     if len(delivery_ids) == 1:
         return claimed_process(delivery_ids[0], 1)
     try:
-        with transaction.atomic(), grouped_together():
+        with turn(), grouped_together():
             return _process(delivery_ids)
-    except TRANSIENT:
+    except TRANSIENT as error:
         _take_back(delivery_ids)
-        raise
+        if not is_taken(error):
+            raise
+        # They are as if never tried, so that the task for one of them takes the others along.
+        enqueue(DELIVER, str(delivery_ids[0]), countdown=AGAIN_SECONDS)
+        return {}
     except SoftTimeLimitExceeded:
         # None of them is known to be the cause; each waits for the sweep, to be taken by itself.
         logger.warning("%d deliveries together took too long", len(delivery_ids))

@@ -18,7 +18,8 @@ from uuid import UUID
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DataError, InterfaceError, OperationalError, transaction
 
-from agentdesk.traces import spans_process, trace_process
+from agentdesk.traces import TRACE_ASSEMBLE, spans_process, trace_process
+from agentdesk.turns import AGAIN_SECONDS, is_taken, turn
 from analysis.services.incident_arrivals import grouped_together
 from analysis.services.verdicts import run_analyse_or_wait
 from transcripts.choices import DeliveryKind
@@ -27,6 +28,7 @@ from transcripts.maskers import delivery_masker
 from transcripts.masking import Masker, MaskingError
 from transcripts.masking.types import MaskedText
 from transcripts.models import Delivery, Project
+from transcripts.queueing import DELIVER, enqueue
 from transcripts.record import RunRecord
 from transcripts.sealing import SealError
 from transcripts.services.deliveries import (
@@ -106,11 +108,13 @@ def delivery_process(delivery_id: UUID) -> dict[int, datetime]:
 def claimed_process(delivery_id: UUID, attempt: int) -> dict[int, datetime]:
     """The same for a delivery whose attempt was counted, with the attempt's number."""
     try:
-        with transaction.atomic(), grouped_together():
+        with turn(), grouped_together():
             return _process(delivery_id, attempt)
-    except TRANSIENT:
+    except TRANSIENT as error:
         _take_back(delivery_id)
-        raise
+        if not is_taken(error):
+            raise
+        enqueue(DELIVER, str(delivery_id), countdown=AGAIN_SECONDS)
     except SoftTimeLimitExceeded:
         _set_aside(delivery_id, ImportProblem("This took too long; it was stopped."))
     except UnreadableError as error:
@@ -163,8 +167,14 @@ def trace_assemble(pk: int) -> dict[int, datetime]:
     when it is tried again.
     """
     outcome = Outcome()
-    with transaction.atomic(), grouped_together():
-        trace_process(pk=pk, store=partial(_store_or_tell, outcome=outcome, assembled=True))
+    try:
+        with turn(), grouped_together():
+            trace_process(pk=pk, store=partial(_store_or_tell, outcome=outcome, assembled=True))
+    except OperationalError as error:
+        if not is_taken(error):
+            raise
+        enqueue(TRACE_ASSEMBLE, pk, countdown=AGAIN_SECONDS)
+        return {}
     for problem in outcome.problems:
         logger.warning("trace %d: a run was not stored (%s)", pk, type(problem).__name__)
     return outcome.due
