@@ -21,6 +21,7 @@ from ninja.openapi.schema import OpenAPISchema
 import analysis.api
 import analysis.incidents_api  # noqa: F401 - these add their addresses to the router
 from agentdesk.logs import route_of
+from agentdesk.otlp_document import ADDRESS, SCHEMAS, spans_operation
 from transcripts.api import native_schemas, router
 from transcripts.problems import ProblemError, problem
 
@@ -45,6 +46,9 @@ class Api(NinjaAPI):
         for operations in schema["paths"].values():
             for operation in operations.values():
                 _say_problems(operation)
+        sends = schema["paths"]["/api/v1/runs"]["post"]
+        schema["paths"][ADDRESS] = {"post": spans_operation(sends["security"])}
+        schema["components"]["schemas"].update(SCHEMAS)
         return schema
 
 

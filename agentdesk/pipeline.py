@@ -139,7 +139,7 @@ def _process(delivery_id: UUID, attempt: int) -> dict[int, datetime]:
         return {}
     outcome = Outcome()
     if delivery.kind == DeliveryKind.SPANS:
-        spans_process(
+        outcome.problems += spans_process(
             project=delivery.project,
             content=delivery_open(delivery=delivery).content,
             store=partial(_store_or_tell, outcome=outcome, assembled=True),

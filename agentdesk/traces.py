@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 from django.conf import settings
@@ -19,10 +19,11 @@ from transcripts.importers import ImportProblem, UnreadableError
 from transcripts.importers.parsing import ParseError, parse
 from transcripts.importers.spans import json_form, protobuf
 from transcripts.importers.spans.runs import run_key, without_echoes
-from transcripts.importers.spans.span import BrokenError, Rejected, Span
+from transcripts.importers.spans.span import BROKEN, BrokenError, Rejected, Span
 from transcripts.models import OpenTrace, Project
 from transcripts.queueing import enqueue
-from transcripts.record import RunRecord
+from transcripts.record import RunRecord, count_by
+from transcripts.services.content import HALF_PAIRS, NO_CHARACTER
 from transcripts.services.traces import (
     spans_take,
     trace_assembled,
@@ -45,13 +46,17 @@ class Store(Protocol):
     def __call__(self, project: Project, record: RunRecord, live: bool) -> None: ...
 
 
-def spans_process(*, project: Project, content: bytes, store: Store) -> None:
+def spans_process(*, project: Project, content: bytes, store: Store) -> list[ImportProblem]:
     """Take a request's spans into the runs that they belong to.
 
-    Rejected spans were told to the sender when they came. Raises `UnreadableError`.
+    Returns what is wrong with those that cannot be read; those without ids were told to the sender
+    when they came. Raises `UnreadableError` where none can.
     """
     by_run: dict[str, list[Span]] = {}
-    for span in without_echoes(list(_spans_of(content))):
+    found = list(_spans_of(content))
+    broken = [span.why for span in found if isinstance(span, Rejected)]
+    spans = [span for span in found if isinstance(span, Span)]
+    for span in without_echoes(spans):
         by_run.setdefault(run_key(span), []).append(span)
     for key in trace_order(project, by_run):
         taken = spans_take(project=project, key=key, spans=by_run[key])
@@ -59,6 +64,10 @@ def spans_process(*, project: Project, content: bytes, store: Store) -> None:
             _assemble(taken.trace, taken.spans, store)
         elif taken.due is not None:
             transaction.on_commit(partial(_queue, taken.trace.pk, taken.due))
+    return [
+        ImportProblem(f"{count} of {len(found)} spans not taken, {why}")
+        for why, count in count_by(broken).items()
+    ]
 
 
 def trace_process(*, pk: int, store: Store) -> bool:
@@ -99,13 +108,13 @@ def _queue(pk: int, due: datetime) -> None:
     enqueue(TRACE_ASSEMBLE, pk, countdown=max(0.0, (due - timezone.now()).total_seconds()))
 
 
-def _spans_of(content: bytes) -> Iterator[Span]:
-    """The spans of a request in either form, without those that are rejected."""
+def _spans_of(content: bytes) -> Iterator[Span | Rejected]:
+    """The spans of a request in either form, without those that have no ids."""
     try:
         is_json = content.lstrip()[:1] == b"{"
         found = json_form.read_spans(_json_of(content)) if is_json else protobuf.read_spans(content)
         for span in found:
-            if not isinstance(span, Rejected):
+            if isinstance(span, Span) or span.why.startswith(BROKEN):
                 yield span
     except (BrokenError, ParseError) as error:
         raise UnreadableError(ImportProblem(str(error))) from None
@@ -116,5 +125,16 @@ def _json_of(content: bytes) -> dict[str, object]:
         return msgspec.json.decode(content, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         # Says where, and reads half characters and Python's own numbers where it can.
-        value = parse(content.decode("utf-8", "replace")).value
+        value = _whole(parse(content.decode("utf-8", "replace")).value)
         return value if isinstance(value, dict) else {}
+
+
+def _whole(value: Any) -> Any:
+    """A JSON value without halves of characters, which nothing can keep."""
+    if isinstance(value, str):
+        return HALF_PAIRS.sub(NO_CHARACTER, value)
+    if isinstance(value, list):
+        return [_whole(part) for part in value]
+    if isinstance(value, dict):
+        return {_whole(name): _whole(part) for name, part in value.items()}
+    return value

@@ -34,7 +34,7 @@ TOOL_CALL = "tool_call"
 # character that is none (half of a UTF-16 pair).
 NUL_SIGN = "\u2400"
 NO_CHARACTER = "\ufffd"
-_HALF_PAIRS = re.compile("[\ud800-\udfff]")
+HALF_PAIRS = re.compile("[\ud800-\udfff]")
 # Who writes what a history repeats from the run itself.
 NOT_THE_MODEL = frozenset({"system", "developer", "user", "tool", "function"})
 TOOL_ROLES = frozenset({"tool", "function"})
@@ -228,7 +228,7 @@ def _storable(value: Any) -> Any:
     if isinstance(value, str):
         if type(value) is not str:  # one of the closed sets
             return value
-        return _HALF_PAIRS.sub(NO_CHARACTER, value.replace("\0", NUL_SIGN))
+        return HALF_PAIRS.sub(NO_CHARACTER, value.replace("\0", NUL_SIGN))
     if isinstance(value, Decimal):
         return value if value.is_finite() else None
     if isinstance(value, tuple):

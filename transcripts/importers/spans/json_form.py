@@ -11,10 +11,17 @@ from decimal import Decimal
 from typing import Any, Final
 
 from transcripts.importers.fields import as_dict, as_list, as_name, as_text
-from transcripts.importers.spans.span import Event, Rejected, Source, Span, why_rejected
+from transcripts.importers.spans.span import (
+    MAX_DEPTH,
+    TOO_DEEP,
+    Event,
+    Rejected,
+    Source,
+    Span,
+    why_rejected,
+)
 
 _STATUS = {"STATUS_CODE_UNSET": 0, "STATUS_CODE_OK": 1, "STATUS_CODE_ERROR": 2}
-_MAX_DEPTH: Final = 32
 _MAX_NANOSECONDS: Final = 2**64
 
 
@@ -82,8 +89,8 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 
 def _any_value(value: dict[str, Any], depth: int) -> Any:
-    if depth > _MAX_DEPTH:
-        return None
+    if depth > MAX_DEPTH:
+        return TOO_DEEP
     for kind, found in value.items():
         match kind:
             case "stringValue" | "string_value" | "bytesValue" | "bytes_value":

@@ -11,9 +11,12 @@ import base64
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from transcripts.importers.spans.span import (
+    BROKEN,
+    MAX_DEPTH,
+    TOO_DEEP,
     BrokenError,
     Event,
     Rejected,
@@ -24,7 +27,6 @@ from transcripts.importers.spans.span import (
 
 # Wire types.
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
-_MAX_DEPTH: Final = 32
 _DOUBLE = struct.Struct("<d")
 _UINT64 = struct.Struct("<Q")
 Value = int | bytes
@@ -55,9 +57,12 @@ def looks_like_spans(content: bytes) -> bool:
 
 
 def read_spans(content: bytes) -> Iterator[Span | Rejected]:
-    """Each span of a request; raises `BrokenError`."""
+    """Each span of a request, a broken one as rejected; raises `BrokenError` where more is."""
     for raw, source in _raw_spans(content):
-        yield _span(raw, source)
+        try:
+            yield _span(raw, source)
+        except BrokenError as error:
+            yield Rejected(f"{BROKEN}: {error}")
 
 
 def check_spans(content: bytes) -> tuple[int, dict[str, int]]:
@@ -176,8 +181,8 @@ def _key_value(raw: bytes, depth: int) -> tuple[str, Any]:
 
 
 def _any_value(raw: bytes, depth: int) -> Any:
-    if depth > _MAX_DEPTH:
-        raise BrokenError(f"values are nested more than {_MAX_DEPTH} deep")
+    if depth > MAX_DEPTH:
+        return TOO_DEEP
     for field, value in _fields(raw):
         if field == 1:
             return _text(value)

@@ -91,9 +91,30 @@ def trace_of(spans: Iterable[Span]) -> Trace:
         resource = span.source.resource
         trace.service = trace.service or text_of(resource, "service.name")
         trace.version = trace.version or text_of(resource, "service.version")
+    if cut := _cut_cycles(trace.spans):
+        trace.notes.append(f"Parents in a cycle, taken for roots: {cut}.")
     if trace.service.startswith("unknown_service"):
         trace.service = ""
     return trace
+
+
+def _cut_cycles(spans: Mapping[str, Told]) -> int:
+    """Make the first span of each cycle of parents a root; how many there are."""
+    done: set[str] = set()
+    cut = 0
+    for id_ in spans:
+        way: dict[str, None] = {}
+        at = id_
+        while at in spans and at not in done and at not in way:
+            way[at] = None
+            at = spans[at].parent
+        if at in way:
+            ids = list(way)
+            cycle = [spans[each] for each in ids[ids.index(at) :]]
+            min(cycle, key=lambda span: (span.order, span.id)).parent = ""
+            cut += 1
+        done |= way.keys()
+    return cut
 
 
 def _weight(span: Span) -> tuple[int, int, str]:

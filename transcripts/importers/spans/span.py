@@ -74,6 +74,10 @@ class BrokenError(ValueError):
     """A request that is no OTLP, or breaks off; the message says where and quotes no content."""
 
 
+# Values are read to this depth; what stands in the place of those below it.
+MAX_DEPTH: Final = 32
+TOO_DEEP: Final = f"(nested more than {MAX_DEPTH} deep, not kept)"
+BROKEN: Final = "broken"
 NO_TRACE_ID: Final = "without a trace id"
 NO_SPAN_ID: Final = "without a span id"
 
