@@ -26,7 +26,8 @@ What each format can carry, as its test files in `tests/data` show: **results** 
 calls by id, or by the tool's name or order where the format has no ids; **error flag** is the
 sender's own word that a tool failed; **stop label** is the service's own word for why a reply
 ended; **input** is what the model read in each round. What a format does not carry is said on each
-run's page, and detectors do without it.
+run's page, and detectors do without it. A result that is an answer of MCP, by itself or in its
+JSON-RPC envelope, carries its `isError`, and a JSON-RPC error is one, in every format.
 
 | name | format | calls | results | error flag | stop label | tokens | reasoning | input |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -192,6 +192,34 @@ def test_a_hostile_name_in_a_zip_is_only_a_name(tmp_path, monkeypatch, name):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["samples/../../../x.json", "samples//etc/passwd.json"])
+def test_a_hostile_name_in_an_inspect_log_is_only_a_name(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    log = json.loads((DATA / "inspect_ai" / "two_tools.json").read_text(encoding="utf-8"))
+    samples = log.pop("samples")
+    content = zipped(("header.json", json.dumps(log)), (name, json.dumps(samples[0])))
+
+    (run,) = read_file(io.BytesIO(content))
+
+    assert run.rounds
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_formats_may_be_mixed_in_a_zip_and_not_within_a_file():
+    chat = (DATA / "openai_chat" / "two_tools.json").read_bytes()
+    claude = (DATA / "claude_code" / "two_tools.jsonl").read_bytes()
+    one_line = json.dumps(json.loads(chat)).encode()
+
+    runs = list(read_file(io.BytesIO(zipped(("a", chat), ("b", claude), ("c", lines(a_run("c")))))))
+    mixed = list(read_file(io.BytesIO(lines(a_run("a")) + b"\n" + one_line)))
+
+    assert [run.format for run in runs] == ["openai_chat", "claude_code", "native"]
+    assert [str(found) for found in mixed if isinstance(found, ImportProblem)] == [
+        "line 2: this is neither a run nor a round"
+    ]
+    assert [run.run_id for run in mixed if not isinstance(run, ImportProblem)] == ["a"]
+
+
 MEASURED = """
 import resource, sys
 from transcripts.importers import read_file
