@@ -15,6 +15,7 @@ from analysis.detectors.reading import Reading
 from analysis.folding import told_once
 from analysis.recovery import Recovered, Recovery
 from analysis.strip import strip_of
+from analysis.tool_totals import ToolTotals, tool_totals
 from analysis.verdict import VerdictResult, verdict_of
 from analysis.wasted import Wasted, wasted_by, wasted_of
 from transcripts.record import RunRecord
@@ -32,7 +33,7 @@ class Analysis:
     `findings` are in order of round, call and directness. `errors` maps a detector that raised to
     the error's type: it said nothing, the others did. `strip` is the run's small map
     (`analysis.strip`). `wasted` is what all repetitions took, `wasted_each` what each took, by its
-    place in `findings`.
+    place in `findings`. `tools` is what each tool did.
     """
 
     findings: tuple[Finding, ...]
@@ -41,6 +42,7 @@ class Analysis:
     strip: str
     wasted: Wasted
     wasted_each: Mapping[int, Wasted]
+    tools: tuple[ToolTotals, ...]
 
 
 def suite_version() -> str:
@@ -86,6 +88,7 @@ def _analyse(run: RunRecord, limits: Limits, detectors: Sequence[Detector]) -> A
             for at, finding in enumerate(findings)
             if (wasted := wasted_of(reading, finding)).rounds
         },
+        tools=tool_totals(reading, findings),
     )
 
 

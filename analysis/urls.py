@@ -19,8 +19,10 @@ from analysis.views.changes import change_back
 from analysis.views.detectors import detector_detail, detector_list
 from analysis.views.incident_detail import incident_change, incident_detail, incident_events
 from analysis.views.incident_list import incident_list, incidents_change
+from analysis.views.insights import insights
 from analysis.views.jobs import job_detail, job_stop, runs_read_again
 from analysis.views.limits import limits, limits_file
+from analysis.views.live import live_list
 from analysis.views.masking import (
     mask_rule,
     mask_rule_delete,
@@ -44,6 +46,7 @@ from analysis.views.run_keeping import run_keeping
 from analysis.views.run_list import run_list
 from analysis.views.stop_reasons import stop_reasons
 from analysis.views.ticket_erase import ticket_erase
+from analysis.views.tools import tool_list
 
 app_name = "analysis"
 urlpatterns = [
@@ -61,6 +64,9 @@ urlpatterns = [
     path("runs/<int:pk>/compare/", run_compare, name="run_compare"),
     path("annotations/<int:pk>/edit/", annotation_change, name="annotation_change"),
     path("annotations/<int:pk>/remove/", annotation_gone, name="annotation_gone"),
+    path("tools/", tool_list, name="tool_list"),
+    path("insights/", insights, name="insights"),
+    path("live/", live_list, name="live_list"),
     path("mentions/", mention_list, name="mention_list"),
     path("runs/<int:pk>/case/", case_make, name="case_make"),
     path("cases/", case_list, name="case_list"),

@@ -123,6 +123,9 @@ PAGES: dict[str, list[Needs]] = {
         Needs(TRIAGE, "post", 403, form={"text": "Other words."}),
     ],
     f"{P}annotations/<int:pk>/remove/": [Needs(ADMIN, "post", 302)],
+    f"{P}tools/": [Needs(SEE)],
+    f"{P}insights/": [Needs(SEE)],
+    f"{P}live/": [Needs(SEE)],
     f"{P}mentions/": [Needs(TEXT)],
     # One's own changes alone, see tests/analysis/test_undo.py; nobody has made any here.
     f"{P}changes/<int:pk>/undo/": [Needs(SEE, "post", 404)],
@@ -230,6 +233,7 @@ PAGES |= {
 # both to who may read the run, without a line: a log of every glance at a list would bury readings.
 SHOWS_TITLES = {f"{API_RUN}/case", f"{API}cases", f"{P}cases/", f"{P}runs/", f"{API}runs", API_RUN}
 KEYED: dict[str, list[Needs]] = {
+    "metrics": [Needs((READ_SCOPE,))],
     "v1/traces": [Needs((SEND_SCOPE,), "post", 200, body=SPANS)],
     f"{API}traces": [Needs((SEND_SCOPE,), "post", 200, body=SPANS)],
     f"{API}runs": [

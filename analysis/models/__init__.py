@@ -13,6 +13,7 @@ from analysis.models.incidents import (
 )
 from analysis.models.jobs import Job, JobKind, JobState
 from analysis.models.limits import LearnedBaseline, LimitSet
+from analysis.models.tools import ToolUse
 from analysis.models.triage import RunTriage
 from analysis.models.verdicts import Finding, Verdict
 from analysis.models.versions import SeenVersion, VersionKind
@@ -41,6 +42,7 @@ __all__ = [
     "RunTriage",
     "SeenVersion",
     "TestCase",
+    "ToolUse",
     "Verdict",
     "VersionKind",
 ]

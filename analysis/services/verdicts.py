@@ -17,6 +17,7 @@ from analysis.detectors.reading.prices import RunCost, cost_of, window_of
 from analysis.limits.sets import Applied, baseline_of, known_limits
 from analysis.models import Finding, Verdict
 from analysis.services.incident_arrivals import run_group
+from analysis.services.tool_uses import tool_uses_keep
 from analysis.suite import Analysis, analyse, suite_version
 from analysis.wasted import Wasted
 from transcripts.choices import Ending
@@ -56,6 +57,7 @@ def run_analyse(*, run: Run) -> Verdict:
         _finding(run, masked, order, found, analysis.wasted_each.get(order))
         for order, found in enumerate(analysis.findings)
     )
+    tool_uses_keep(run=run, masked=masked, totals=analysis.tools)
     run_group(run=run, masked=masked, analysis=analysis)
     return verdict
 

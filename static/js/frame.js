@@ -12,6 +12,13 @@
   };
   window.desk.toast = toast;
 
+  // The server tells times in the reader's own zone from the next page on.
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone && !document.cookie.includes(`tz=${zone};`) && !document.cookie.endsWith(`tz=${zone}`)) {
+    const secure = location.protocol === "https:" ? "; secure" : "";
+    document.cookie = `tz=${zone}; path=/; max-age=31536000; samesite=lax${secure}`;
+  }
+
   const copied = (element) => {
     const source = element.dataset.copyFrom;
     return source ? document.getElementById(source).innerText : element.dataset.copy;

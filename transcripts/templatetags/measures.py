@@ -93,3 +93,17 @@ def _ago_words(moment: datetime) -> str:
         return f"{days} day{'' if days == 1 else 's'} ago"
     form = "%d %b" if moment.year == now.year else "%d %b %Y"
     return timezone.localtime(moment).strftime(form).lstrip("0")
+
+
+@register.filter
+def share(part: float) -> str:
+    """A share of one as percent: 12%, under 1%, none."""
+    if part <= 0:
+        return ""
+    return "under 1%" if part < 0.01 else f"{part:.0%}"
+
+
+@register.simple_tag
+def share_of(part: int, whole: int) -> str:
+    """How much of the whole a part is."""
+    return share(part / whole) if whole else ""

@@ -27,6 +27,9 @@ PAGES = {
     "analysis:run_find": LEAD,
     "analysis:run_annotate": LEAD,
     "analysis:annotation_list": LEAD,
+    "analysis:tool_list": OBSERVER,
+    "analysis:insights": OBSERVER,
+    "analysis:live_list": OBSERVER,
     "analysis:mention_list": LEAD,
     "analysis:case_list": OBSERVER,
     "analysis:case_make": ENGINEER,
@@ -109,6 +112,9 @@ ELSEWHERE = {
 # Pages of a project as such, beside those of one run.
 OF_THE_PROJECT = (
     "mention_list",
+    "tool_list",
+    "insights",
+    "live_list",
     "case_list",
     "run_list",
     "send",

@@ -1,0 +1,33 @@
+"""Writes of what tools did in runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.models import ToolUse
+from analysis.tool_totals import ToolTotals
+from transcripts.masking.types import MaskedRun, derived_text
+from transcripts.models import Run
+
+# A run that calls ever new names is broken; what it calls most says so well enough.
+MOST_TOOLS = 200
+
+
+def tool_uses_keep(*, run: Run, masked: MaskedRun, totals: Sequence[ToolTotals]) -> None:
+    """Put what the tools of a run did in the place of what stood there."""
+    ToolUse.objects.filter(run=run).delete()
+    most = sorted(totals, key=lambda each: -each.calls)[:MOST_TOOLS]
+    ToolUse.objects.bulk_create(
+        ToolUse(
+            run=run,
+            tool=derived_text(each.tool, masked),
+            calls=each.calls,
+            failed=each.failed,
+            hidden=each.hidden,
+            empty=each.empty,
+            unanswered=each.unanswered,
+            findings=each.findings,
+            steps=list(each.steps),
+        )
+        for each in most
+    )
