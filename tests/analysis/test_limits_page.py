@@ -242,6 +242,7 @@ def test_what_a_file_holds_is_masked_in_the_reason(engineer: Client, project: Pr
     assert key not in str(answer.cookies)
     page = engineer.get(address()).content.decode()
     assert "no such limit" in page
+    assert 'class="secret' in page
     assert key not in page
 
 
