@@ -87,7 +87,7 @@ def test_secrets_are_masked_before_they_are_saved(engineer: Client, run: Run) ->
     ).content.decode()
 
     assert TOKEN not in page
-    assert 'class="secret"' in page
+    assert 'class="secret ' in page
     assert TOKEN not in str(Annotation.objects.get().text)
 
 
