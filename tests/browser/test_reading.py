@@ -262,7 +262,7 @@ def test_hostile_text_does_nothing(project: Project, desk: Page, live_server: An
     assert dialogs == []
     assert desk.locator("main script, main img, main [href^='javascript']").count() == 0
     expect(desk.locator("h1")).to_contain_text("<script>alert(1)</script>{{ 7|add:7 }}")
-    expect(desk.locator(".secret").first).to_contain_text("secret: github deadbeef")
+    expect(desk.locator(".secret").first).to_contain_text("[SECRET:github:deadbeef]")
 
 
 def test_reads_without_scripts(vpn_run: Run, browser: Browser, live_server: Any) -> None:
