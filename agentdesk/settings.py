@@ -52,7 +52,6 @@ INSTALLED_APPS = [
     "allauth.mfa",
     "allauth.socialaccount",
     "allauth.usersessions",
-    "transcripts.single_sign_on",
     "agentdesk",
     "transcripts",
     "analysis",

@@ -8,7 +8,11 @@ from urllib.parse import urlsplit
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
-from allauth.socialaccount.providers.oauth2.views import OAuth2Adapter, OAuth2CallbackView
+from allauth.socialaccount.providers.oauth2.views import (
+    OAuth2Adapter,
+    OAuth2CallbackView,
+    OAuth2LoginView,
+)
 from django.http import HttpRequest, HttpResponse
 from requests import RequestException
 
@@ -103,6 +107,10 @@ class CodeFlow(OAuth2Adapter):
         if not isinstance(found, dict):
             raise OAuth2Error("The provider's answer cannot be read.")
         return found
+
+
+class LoginView(OAuth2LoginView):
+    """django-allauth's: sends the browser to the provider."""
 
 
 class CallbackView(OAuth2CallbackView):

@@ -1,4 +1,4 @@
-"""The provider as django-allauth knows it; it finds this module by its name."""
+"""The provider as django-allauth knows it."""
 
 from __future__ import annotations
 
@@ -67,6 +67,3 @@ class SingleSignOn(OAuth2Provider):
         # The words "true" and "false", which some send, are not taken for what they say.
         verified = data.get("email_verified") is True
         return [EmailAddress(email=email, verified=verified, primary=True)]
-
-
-provider_classes = [SingleSignOn]
