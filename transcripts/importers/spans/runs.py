@@ -113,7 +113,7 @@ def _cut_cycles(spans: Mapping[str, Told]) -> int:
             cycle = [spans[each] for each in ids[ids.index(at) :]]
             min(cycle, key=lambda span: (span.order, span.id)).parent = ""
             cut += 1
-        done |= way.keys()
+        done.update(way)
     return cut
 
 
