@@ -55,10 +55,8 @@ class Rig:
         self.start_postgres()
         self.start_valkey()
         self.manage("migrate", "--verbosity", "0")
-        with psycopg.connect(self.postgres.url) as connection:
-            connection.execute(
-                "INSERT INTO transcripts_project (slug, name, created_at) VALUES ('p', 'P', now())"
-            )
+        project = "Project.objects.create(slug='p', name='P')"
+        self.manage("shell", "-c", f"from transcripts.models import Project; {project}")
         self.key = self.manage("key_create", "--project", "p").strip()
         self.start_web()
         return self
