@@ -316,6 +316,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 6 * 3600,
         "options": {"expires": 3600},
     },
+    "look for what alerts tell": {
+        "task": "agentdesk.tasks.alerts_look",
+        "schedule": 60,
+        "options": {"expires": 60},
+    },
     "learn what is normal": {
         "task": "agentdesk.tasks.learn",
         "schedule": 300,

@@ -17,6 +17,9 @@ from agentdesk import keeping, pipeline
 from agentdesk.draining import deliveries_process
 from agentdesk.pipeline import delivery_process
 from agentdesk.traces import TRACE_ASSEMBLE
+from analysis.alerts.looking import rules_look
+from analysis.alerts.outbox import ALERTS_SEND
+from analysis.alerts.sending import channels_due, messages_forget, messages_send
 from analysis.jobs import job_advance, jobs_left
 from analysis.limits.learning import baselines_refresh
 from analysis.services.annotations import annotations_forget
@@ -155,6 +158,21 @@ def run_empty(run_pk: int) -> None:
         enqueue(RUN_EMPTY, run_pk)
 
 
+@shared_task(autoretry_for=RETRIED, retry_backoff=1, retry_backoff_max=30, max_retries=5)
+def alerts_send(channel_pk: int) -> None:
+    """Send what is due on a channel. Safe to run twice, and at once."""
+    messages_send(channel_pk=channel_pk)
+
+
+@shared_task(ignore_result=True)
+def alerts_look() -> int:
+    """Let rules look at what came since they looked last, and forget old messages. Safe to run
+    twice.
+    """
+    messages_forget()
+    return rules_look()
+
+
 @shared_task(ignore_result=True)
 def sweep() -> int:
     """Put on the queue what was left behind; returns how much. Safe to run twice."""
@@ -176,6 +194,9 @@ def sweep() -> int:
         enqueue(JOB_RUN, job_pk)
     changes_forget()
     annotations_forget()
+    channels = channels_due()
+    for channel_pk in channels:
+        enqueue(ALERTS_SEND, channel_pk)
     if left:
         logger.info("swept %d deliveries", len(left))
-    return len(left) + len(stale) + len(traces) + len(jobs)
+    return len(left) + len(stale) + len(traces) + len(jobs) + len(channels)

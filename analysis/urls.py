@@ -2,6 +2,12 @@
 
 from django.urls import path
 
+from analysis.views.alerts import (
+    alert_channel_change,
+    alert_message_change,
+    alert_rule_remove,
+    alerts,
+)
 from analysis.views.annotations import (
     annotation_change,
     annotation_gone,
@@ -17,6 +23,7 @@ from analysis.views.case_make import case_make
 from analysis.views.case_resolve import case_resolve
 from analysis.views.changes import change_back
 from analysis.views.detectors import detector_detail, detector_list
+from analysis.views.hand_off_list import hand_off_change, hand_off_list
 from analysis.views.incident_detail import incident_change, incident_detail, incident_events
 from analysis.views.incident_list import incident_list, incidents_change
 from analysis.views.insights import insights
@@ -80,6 +87,8 @@ urlpatterns = [
     path("cases/<int:number>/resolve/", case_resolve, name="case_resolve"),
     path("cases/<int:number>/history/", case_history, name="case_history"),
     path("cases/<int:number>/history/<int:revision>/", case_return, name="case_return"),
+    path("queue/", hand_off_list, name="hand_off_list"),
+    path("queue/<int:pk>/", hand_off_change, name="hand_off_change"),
     path("incidents/", incident_list, name="incident_list"),
     path("incidents/change/", incidents_change, name="incidents_change"),
     path("incidents/<int:number>/", incident_detail, name="incident_detail"),
@@ -104,6 +113,10 @@ urlpatterns = [
         not_secret_delete,
         name="not_secret_delete",
     ),
+    path("settings/alerts/", alerts, name="alerts"),
+    path("settings/alerts/channels/<int:pk>/", alert_channel_change, name="alert_channel_change"),
+    path("settings/alerts/rules/<int:pk>/", alert_rule_remove, name="alert_rule_remove"),
+    path("settings/alerts/messages/<uuid:pk>/", alert_message_change, name="alert_message_change"),
     path("settings/read-again/", runs_read_again, name="runs_read_again"),
     path("settings/jobs/<int:pk>/", job_detail, name="job_detail"),
     path("settings/jobs/<int:pk>/cancel/", job_stop, name="job_stop"),

@@ -20,14 +20,24 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
+from analysis.alerts.channels import channel_add, rule_add
 from analysis.jobs import job_start
-from analysis.models import Annotation, AnnotationKind, Incident, JobKind
+from analysis.models import (
+    AlertKind,
+    AlertMessage,
+    Annotation,
+    AnnotationKind,
+    ChannelKind,
+    Incident,
+    JobKind,
+)
 from tests.analysis.case_pages.made import a_test_case
 from tests.builders import a_round, a_run, call
 from tests.factories import a_key, a_member, a_project, a_user
 from tests.page_runs import a_shown_run
 from transcripts.access import ROLE_MAY, May
 from transcripts.choices import AccessAction, DeliveryKind, DeliveryState, KeyScope, Role
+from transcripts.maskers import typed_masker
 from transcripts.masking import masked_text
 from transcripts.models import (
     AccessEntry,
@@ -134,6 +144,20 @@ PAGES: dict[str, list[Needs]] = {
     INCIDENT: [Needs(SEE, reads=READ)],
     f"{INCIDENT}change/": [Needs(May.TRIAGE, "post", 302, form={"action": "take"})],
     f"{INCIDENT}events/": [Needs(SEE)],
+    f"{P}queue/": [Needs(SEE)],
+    f"{P}queue/<int:pk>/": [Needs(May.TRIAGE, "post", 302, form={"action": "take"})],
+    f"{P}settings/alerts/": [
+        Needs(ADMIN),
+        Needs(
+            ADMIN,
+            "post",
+            200,
+            form={"add": "channel", "kind": "email", "name": "Ops", "address": "ops@desk.example"},
+        ),
+    ],
+    f"{P}settings/alerts/channels/<int:pk>/": [Needs(ADMIN, "post", 302, form={"action": "off"})],
+    f"{P}settings/alerts/rules/<int:pk>/": [Needs(ADMIN, "post", 302)],
+    f"{P}settings/alerts/messages/<uuid:pk>/": [Needs(ADMIN, "post", 302)],
     f"{P}detectors/": [Needs(SEE)],
     f"{P}detectors/<slug:name>/": [Needs(SEE)],
     f"{P}stop-reasons/": [Needs(SEE)],
@@ -354,6 +378,7 @@ class World:
         # Another number, so that one of another project is not one's own.
         self.cases = {self.own.pk: "1", self.other.pk: "2"}
         a_test_case(self.foreign), a_test_case(self.foreign)
+        self.alerts = {project.pk: an_alert(project) for project in (self.own, self.other)}
         self.incidents = {self.own.pk: "1", self.other.pk: "8"}
         Incident.objects.filter(project=self.other, number=1).update(number=8)
         self.rules = {project.pk: a_rule(project) for project in (self.own, self.other)}
@@ -374,6 +399,9 @@ class World:
             "jobs/<int:pk>": f"jobs/{self.jobs[project.pk].pk}",
             "rule/<int:pk>": f"rule/{self.rules[project.pk].pk}",
             "no-secrets/<int:pk>": f"no-secrets/{self.no_secrets[project.pk].pk}",
+            "channels/<int:pk>": f"channels/{self.alerts[project.pk].channel_id}",
+            "rules/<int:pk>": f"rules/{self.alerts[project.pk].rule_id}",
+            "messages/<uuid:pk>": f"messages/{self.alerts[project.pk].pk}",
             "<uuid:pk>": str(self.deliveries[project.pk].pk),
             "<uuidstr:receipt>": str(self.deliveries[project.pk].pk),
             "<slug:slug>": (below or project).slug,
@@ -423,6 +451,23 @@ def a_told_run(project: Project, *, restricted: bool = False) -> Run:
 def a_rule(project: Project) -> MaskRule:
     pattern = masked_text("site-[a-z]{9}")
     return MaskRule.objects.create(project=project, name="site", family="site", pattern=pattern)
+
+
+def an_alert(project: Project) -> AlertMessage:
+    """A message that was given up, with its channel and rule."""
+    channel, _ = channel_add(
+        project=project, kind=ChannelKind.EMAIL, name="Ops", address="a@b.example", user=a_user()
+    )
+    rule = rule_add(project=project, channel=channel, kind=AlertKind.QUARANTINE)
+    return AlertMessage.objects.create(
+        project=project,
+        channel=channel,
+        rule=rule,
+        kind=rule.kind,
+        subject="x",
+        state="dead",
+        body={"words": typed_masker(project).text("words")},
+    )
 
 
 def a_quarantined(project: Project) -> Delivery:

@@ -1,5 +1,13 @@
 """What we think of runs: verdicts, findings, incidents, limits, what people decided, and jobs."""
 
+from analysis.models.alerts import (
+    AlertChannel,
+    AlertKind,
+    AlertMessage,
+    AlertRule,
+    ChannelKind,
+    MessageState,
+)
 from analysis.models.annotations import Annotation, AnnotationKind, AnnotationVersion
 from analysis.models.cases import CaseResult, CaseRevision, ResultSource, ResultState, TestCase
 from analysis.models.changes import Change
@@ -19,12 +27,17 @@ from analysis.models.verdicts import Finding, Verdict
 from analysis.models.versions import SeenVersion, VersionKind
 
 __all__ = [
+    "AlertChannel",
+    "AlertKind",
+    "AlertMessage",
+    "AlertRule",
     "Annotation",
     "AnnotationKind",
     "AnnotationVersion",
     "CaseResult",
     "CaseRevision",
     "Change",
+    "ChannelKind",
     "Finding",
     "Fingerprint",
     "Incident",
@@ -36,6 +49,7 @@ __all__ = [
     "JobState",
     "LearnedBaseline",
     "LimitSet",
+    "MessageState",
     "Priority",
     "ResultSource",
     "ResultState",

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from analysis.alerts.outbox import events_tell
 from analysis.models import Incident, IncidentEvent, IncidentRun, IncidentState
 from analysis.services.incident_locks import incidents_locked
 from analysis.services.incident_memberships import STATE_FIELDS
@@ -56,7 +57,7 @@ def _age(project_id: int, pks: list[int], now: datetime) -> int:
         if len(changed) == AT_ONCE:
             break
     Incident.objects.bulk_update(changed, STATE_FIELDS)
-    IncidentEvent.objects.bulk_create(events)
+    events_tell(IncidentEvent.objects.bulk_create(events))
     return len(changed)
 
 

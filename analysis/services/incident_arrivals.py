@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import groupby
 
+from analysis.alerts.outbox import events_tell
 from analysis.grouping import Fault, faults_of
 from analysis.models import IncidentRun
 from analysis.services.incident_locks import incidents_locked
@@ -88,7 +89,7 @@ def _group(arrivals: Sequence[Arrival]) -> None:
         together = sorted(of_project, key=lambda each: (each.run.received_at, each.run.pk))
         incidents_locked(project_id=project_id)
         versions_note(runs=[each.run for each in together])
-        Memberships(project_id, together).write()
+        events_tell(Memberships(project_id, together).write())
 
 
 def _with_changes(arrivals: Sequence[Arrival]) -> Iterator[Arrival]:

@@ -11,6 +11,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
+from analysis.alerts.outbox import run_tell
 from analysis.detectors.base import Finding as Found
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading.prices import RunCost, cost_of, window_of
@@ -59,6 +60,10 @@ def run_analyse(*, run: Run) -> Verdict:
     )
     tool_uses_keep(run=run, masked=masked, totals=analysis.tools)
     run_group(run=run, masked=masked, analysis=analysis)
+    first: dict[str, int] = {}
+    for found in analysis.findings:
+        first.setdefault(found.detector, found.round)
+    run_tell(run=run, verdict=verdict, detectors=first)
     return verdict
 
 

@@ -17,7 +17,7 @@ from transcripts.models import Project, Run
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
-MOST_QUERIES = 12
+MOST_QUERIES = 13
 
 
 @pytest.fixture

@@ -104,6 +104,11 @@ class Run(models.Model):
             models.Index(fields=("project", "-received_at", "-id"), name="run_by_arrival"),
             models.Index(Left("ticket_id", 200), "project", name="run_by_ticket"),
             models.Index(
+                fields=("project", "-received_at", "-id"),
+                name="run_handed_off",
+                condition=Q(ending=Ending.HANDED_OFF),
+            ),
+            models.Index(
                 fields=("updated_at",), name="run_still_open", condition=Q(ending=Ending.OPEN)
             ),
             models.Index(

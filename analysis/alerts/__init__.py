@@ -1,0 +1,1 @@
+"""Alerts: rules write messages with what they tell, and workers send them."""

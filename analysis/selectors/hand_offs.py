@@ -1,0 +1,95 @@
+"""Runs that were handed off to people, and have not been dealt with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q, QuerySet
+
+from analysis.pages.incident_lists import place_of
+from transcripts.choices import Ending
+from transcripts.endings import hands_off
+from transcripts.models import Project, Run, ToolCall, User
+
+ROWS_PER_PAGE = 25
+# Counting goes so far, and then says "more than".
+COUNT_UP_TO = 99
+# The call that hands over stands in one of the last rounds.
+LAST_ROUNDS = 3
+TABS = {"waiting": "Waiting", "mine": "Mine", "done": "Done"}
+_TO = re.compile(r"(?:^|[_\s-])to[_\s-]+(.+)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class HandOffPage:
+    """One page, latest first; `older` and `newer` are cursors of the pages beside it."""
+
+    runs: list[Run]
+    older: str = ""
+    newer: str = ""
+
+
+def hand_offs(*, project: Project, tab: str, user: User) -> QuerySet[Run]:
+    """Handed-off runs of a tab, in no order."""
+    runs = Run.objects.filter(project=project, ending=Ending.HANDED_OFF)
+    if tab == "done":
+        return runs.filter(triage__done_at__isnull=False)
+    waiting = runs.filter(triage__done_at__isnull=True)
+    return waiting.filter(triage__owner=user) if tab == "mine" else waiting
+
+
+def hand_off_page(
+    *, project: Project, tab: str, user: User, before: str = "", after: str = ""
+) -> HandOffPage:
+    """One page. One query. A bad cursor is passed over."""
+    runs = hand_offs(project=project, tab=tab, user=user)
+    runs = runs.select_related("verdict", "triage__owner", "triage__done_by")
+    place_before, place_after = place_of(before), place_of(after)
+    if place_after is not None:
+        at, pk = place_after
+        above = runs.filter(Q(received_at__gt=at) | Q(received_at=at, pk__gt=pk))
+        rows = list(above.order_by("received_at", "pk")[: ROWS_PER_PAGE + 1])
+        more_newer, more_older = len(rows) > ROWS_PER_PAGE, True
+        rows = rows[:ROWS_PER_PAGE][::-1]
+    else:
+        if place_before is not None:
+            at, pk = place_before
+            runs = runs.filter(Q(received_at__lt=at) | Q(received_at=at, pk__lt=pk))
+        rows = list(runs.order_by("-received_at", "-pk")[: ROWS_PER_PAGE + 1])
+        more_newer, more_older = place_before is not None, len(rows) > ROWS_PER_PAGE
+        rows = rows[:ROWS_PER_PAGE]
+    return HandOffPage(
+        rows,
+        older=_cursor(rows[-1]) if rows and more_older else "",
+        newer=_cursor(rows[0]) if rows and more_newer else "",
+    )
+
+
+def waiting_count(*, project: Project) -> int:
+    """How many wait, up to COUNT_UP_TO + 1. One query."""
+    waiting = Run.objects.filter(
+        project=project, ending=Ending.HANDED_OFF, triage__done_at__isnull=True
+    )
+    return waiting.order_by("-received_at", "-pk").values("pk")[: COUNT_UP_TO + 1].count()
+
+
+def handed_to(runs: Sequence[Run]) -> dict[int, str]:
+    """For whom runs were, by the name of the call that handed them over: "it team" of
+    `escalate_to_it_team`, else the call's name. One query.
+    """
+    near = Q(pk__in=())
+    for run in runs:
+        near |= Q(run=run.pk, round_number__gt=run.last_round - LAST_ROUNDS)
+    calls = ToolCall.objects.filter(near).order_by("run", "round_number", "index")
+    found: dict[int, str] = {}
+    for pk, name in calls.values_list("run_id", "name"):
+        if hands_off(name):
+            said = _TO.search(name)
+            found[pk] = said[1].replace("_", " ").replace("-", " ") if said else name
+    return found
+
+
+def _cursor(run: Run) -> str:
+    return f"{round(run.received_at.timestamp() * 1_000_000)}-{run.pk}"

@@ -1,0 +1,163 @@
+"""Settings: where alerts go, what for, and what did not arrive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from analysis.alerts import channels as services
+from analysis.alerts.channels import ChannelError
+from analysis.alerts.forms import ChannelForm, RuleForm
+from analysis.alerts.outbox import Told
+from analysis.alerts.sending import NotSentError, deliver
+from analysis.models import (
+    AlertChannel,
+    AlertKind,
+    AlertMessage,
+    AlertRule,
+    ChannelKind,
+    MessageState,
+)
+from transcripts.access import May, Reader
+from transcripts.choices import AccessAction
+from transcripts.pages import note_access, project_page
+
+MESSAGES_SHOWN = 50
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page(May.ADMINISTER)
+def alerts(request: HttpRequest, reader: Reader) -> HttpResponse:
+    """Channels, rules and the latest messages; a POST adds a channel or a rule (`add`)."""
+    adding = request.POST.get("add", "")
+    channel_form = ChannelForm(request.POST if adding == "channel" else None)
+    rule_form = RuleForm(request.POST if adding == "rule" else None, project=reader.project)
+    secret = ""
+    status = 200
+    try:
+        if adding == "channel" and channel_form.is_valid():
+            secret = _add_channel(request, reader, channel_form)
+            channel_form = ChannelForm()
+            rule_form = RuleForm(project=reader.project)
+        elif adding == "rule" and rule_form.is_valid():
+            _add_rule(request, reader, rule_form)
+            return redirect("analysis:alerts", reader.project.slug)
+    except ChannelError as error:
+        (channel_form if adding == "channel" else rule_form).add_error(None, str(error))
+    if channel_form.errors or rule_form.errors:
+        status = 422
+    context = _context(reader) | {
+        "channel_form": channel_form,
+        "rule_form": rule_form,
+        "secret": secret,
+    }
+    return render(request, "analysis/alerts.html", context, status=status)
+
+
+@require_POST
+@project_page(May.ADMINISTER)
+def alert_channel_change(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """Send a test over a channel, switch it off or on, or remove it (`action`)."""
+    channel = AlertChannel.objects.filter(project=reader.project, pk=pk).first()
+    if channel is None:
+        raise Http404("No such channel in this project.")
+    action = request.POST.get("action", "")
+    if action == "test":
+        _test(request, reader, channel)
+    elif action == "remove":
+        services.channel_remove(channel=channel)
+        messages.success(request, "The channel is removed, with its rules.")
+    elif action in ("on", "off"):
+        services.channel_switch(channel=channel, active=action == "on")
+        messages.success(request, f"The channel is switched {action}.")
+    _note(request, reader, {"alert_channel": pk, "change": action})
+    return redirect("analysis:alerts", reader.project.slug)
+
+
+@require_POST
+@project_page(May.ADMINISTER)
+def alert_rule_remove(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """Remove a rule."""
+    rule = AlertRule.objects.filter(project=reader.project, pk=pk).first()
+    if rule is None:
+        raise Http404("No such rule in this project.")
+    services.rule_remove(rule=rule)
+    _note(request, reader, {"alert_rule": pk, "change": "remove"})
+    messages.success(request, "The rule is removed.")
+    return redirect("analysis:alerts", reader.project.slug)
+
+
+@require_POST
+@project_page(May.ADMINISTER)
+def alert_message_change(request: HttpRequest, reader: Reader, pk: Any) -> HttpResponse:
+    """Let a message that was given up wait again, or discard it (`action`)."""
+    message = AlertMessage.objects.filter(project=reader.project, pk=pk).first()
+    if message is None:
+        raise Http404("No such message in this project.")
+    if request.POST.get("action") == "discard":
+        done = services.message_discard(message=message)
+        words = "Discarded."
+    else:
+        done = services.message_retry(message=message)
+        words = "It is tried again."
+    messages.success(request, words) if done else messages.info(request, "Nothing has changed.")
+    _note(request, reader, {"alert_message": str(pk), "discarded": words == "Discarded."})
+    return redirect("analysis:alerts", reader.project.slug)
+
+
+def _add_channel(request: HttpRequest, reader: Reader, form: ChannelForm) -> str:
+    said = dict(form.cleaned_data)
+    channel, secret = services.channel_add(
+        project=reader.project,
+        user=reader.user,
+        kind=ChannelKind(said.pop("kind")),
+        name=said.pop("name"),
+        address=said.pop("address"),
+        **said,
+    )
+    _note(request, reader, {"alert_channel": channel.pk, "change": "add"})
+    return secret
+
+
+def _add_rule(request: HttpRequest, reader: Reader, form: RuleForm) -> None:
+    said = dict(form.cleaned_data)
+    rule = services.rule_add(project=reader.project, channel=said.pop("channel"), **said)
+    _note(request, reader, {"alert_rule": rule.pk, "change": "add"})
+    messages.success(request, "The rule holds from now on.")
+
+
+def _test(request: HttpRequest, reader: Reader, channel: AlertChannel) -> None:
+    told = Told(reader.project, f"A test, asked for by {reader.user.short_name}.",
+                f"/p/{reader.project.slug}/incidents/")  # fmt: skip
+    message = AlertMessage(
+        project=reader.project, channel=channel, kind=AlertKind.TEST, body=told.to(channel)
+    )
+    try:
+        deliver(channel, [message])
+    except NotSentError as error:
+        messages.error(request, f"The test did not arrive: {error}")
+    else:
+        messages.success(request, "The test was taken.")
+
+
+def _note(request: HttpRequest, reader: Reader, detail: dict[str, Any]) -> None:
+    note_access(request, reader, AccessAction.SETTINGS, None, detail)
+
+
+def _context(reader: Reader) -> dict[str, Any]:
+    own = AlertMessage.objects.filter(project=reader.project).select_related("channel")
+    dead = own.filter(state=MessageState.DEAD)
+    return {
+        "section": "settings",
+        "channels": AlertChannel.objects.filter(project=reader.project).order_by("pk"),
+        "rules": AlertRule.objects.filter(project=reader.project)
+        .select_related("channel")
+        .order_by("pk"),
+        "dead": dead.order_by("-made_at", "-pk")[:MESSAGES_SHOWN],
+        "dead_count": dead.count(),
+        "latest": own.exclude(state=MessageState.DEAD).order_by("-made_at", "-pk")[:MESSAGES_SHOWN],
+    }
