@@ -15,6 +15,7 @@ from analysis.models import (
     IncidentRun,
     RunTriage,
     TestCase,
+    ToolUse,
     Verdict,
 )
 from transcripts.services.removal import Hanging
@@ -54,6 +55,7 @@ HANGING: tuple[Hanging, ...] = (
         {"text": "CASE WHEN kind = 'tried' THEN '' ELSE text END"},
         with_run=True,
     ),
+    Hanging(ToolUse, "id", kept="how often each tool was called and failed: figures"),
     Hanging(RunTriage, "run_id", kept="what people decided about the run: owner, labels, done"),
 )
 # Runs that are kept besides those with a hold of their own: those of incidents on hold, also the
