@@ -537,7 +537,7 @@ def test_a_page_answers_by_the_role(world: World, route: str, needs: Needs) -> N
             answer = ask(signed_in(person), world.address(route, needs, run), needs)
             new = AccessEntry.objects.exclude(pk__in=old)
             told = [(line.action, line.who, line.run_pk, line.address) for line in new]
-            shows = WORDS in answer.content.decode(errors="replace")
+            shows = WORDS in answer.getvalue().decode(errors="replace")
 
         got = (answer.status_code, told if needs.reads else [], shows and not readable)
         reading = [(needs.reads, person.email, run.pk, "127.0.0.1")]
