@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.models import Incident, IncidentRun, TestCase
+from analysis.models import IncidentRun, TestCase
 from analysis.selectors.cases import case_document
 from tests.analysis.case_pages.forms import form_values
 from tests.analysis.case_pages.made import a_test_case, the_vpn_story_run
@@ -220,26 +220,16 @@ def test_a_run_with_holes_is_told_with_its_rounds(engineer: User, run: Run, clie
 def test_the_incident_that_the_run_is_about_is_named(
     run: Run, engineer: User, client: Client
 ) -> None:
-    from django.utils import timezone
-
-    from analysis.models import Fingerprint
-
-    now = timezone.now()
-    incident = Incident.objects.create(
-        project=run.project, number=4, first_seen_at=now, last_seen_at=now
-    )
-    fingerprint = Fingerprint.objects.create(
-        project=run.project, incident=incident, digest=b"x" * 16, grouping=1, detector="loop"
-    )
-    IncidentRun.objects.create(incident=incident, fingerprint=fingerprint, run=run, round=3)
+    main = IncidentRun.objects.filter(run=run, main=True).select_related("incident").first()
+    assert main is not None
     values = shown(client, run)
-    assert values["head-incident"] == ["INC-4"]
+    assert values["head-incident"] == [main.incident.name]
 
     client.post(address(run), {**values, "do": "save"})
 
     case = TestCase.objects.get()
-    assert case.incident == incident
-    assert case_document(case)["incident"] == "INC-4"
+    assert case.incident == main.incident
+    assert case_document(case)["incident"] == main.incident.name
 
 
 def test_making_leaves_lines_and_can_be_undone(run: Run, engineer: User, client: Client) -> None:
