@@ -43,6 +43,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.contrib.postgres",
     "csp",
     "django_htmx",
     "ninja",
@@ -300,6 +301,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "agentdesk.tasks.close_quiet",
         "schedule": 30,
         "options": {"expires": 60},
+    },
+    "index old runs for search": {
+        "task": "agentdesk.tasks.index_texts",
+        "schedule": 15,
+        "options": {"expires": 15},
     },
     "age incidents": {
         "task": "agentdesk.tasks.age_incidents",

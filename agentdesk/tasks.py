@@ -40,6 +40,7 @@ from transcripts.queueing import (
 )
 from transcripts.services.deliveries import DRAINED_AT_ONCE, deliveries_claim, deliveries_left
 from transcripts.services.held import held_expire
+from transcripts.services.text_index import runs_text_catch_up
 from transcripts.services.traces import traces_due, traces_put_away
 
 logger = logging.getLogger(__name__)
@@ -52,6 +53,8 @@ PROJECT_RETAIN = "agentdesk.tasks.project_retain"
 SWEEPS_WAITED = 2
 # A job hands its worker back after so long, so that deliveries need not wait for its end.
 JOB_SLICE_SECONDS = 10
+# The indexing of old runs hands its worker back after so long, and goes on at its next turn.
+INDEX_SECONDS = 5
 # A job that no worker has been at for so long has lost its place in the queue.
 JOB_IDLE = timedelta(seconds=20)
 # A live run's pending pass that the queue lost is made up for after so long.
@@ -171,6 +174,12 @@ def alerts_look() -> int:
     """
     messages_forget()
     return rules_look()
+
+
+@shared_task(ignore_result=True)
+def index_texts() -> int:
+    """Index runs for search that were stored before there was an index. Safe to run twice."""
+    return runs_text_catch_up(seconds=INDEX_SECONDS)
 
 
 @shared_task(ignore_result=True)

@@ -10,6 +10,7 @@ from transcripts.models.people import Membership, Project, User, UserManager
 from transcripts.models.rounds import Message, Round, ToolCall
 from transcripts.models.runs import Run
 from transcripts.models.sign_in import Invitation, SignInDelay
+from transcripts.models.texts import RunText
 from transcripts.models.traces import OpenTrace, SpanChunk
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Round",
     "Run",
     "RunHold",
+    "RunText",
     "SignInDelay",
     "SpanChunk",
     "ToolCall",

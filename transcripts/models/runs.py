@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Left
+from django.db.models import F, Q
+from django.db.models.functions import Left, Upper
 from django.utils import timezone
 
 from transcripts.choices import Ending, Removal
 from transcripts.fields import MaskedJSONField, MaskedTextField
 from transcripts.models.idents import IDENT_LENGTH
 from transcripts.models.people import Project
+
+# What the text index of a run is made by; runs under an older one are indexed again.
+TEXT_VERSION = 1
+
+# Characters of a text by which an index finds it; what is longer is compared afterwards.
+KEY = 200
 
 
 class Run(models.Model):
@@ -86,6 +93,7 @@ class Run(models.Model):
     text_removed_at = models.DateTimeField(null=True, blank=True)
     text_removed_by = models.CharField(max_length=60, blank=True, default="", db_default="")
     removal = models.CharField(max_length=4, choices=Removal, blank=True, default="", db_default="")
+    text_version = models.PositiveSmallIntegerField(default=TEXT_VERSION)
     received_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
 
@@ -102,7 +110,7 @@ class Run(models.Model):
         )
         indexes = (
             models.Index(fields=("project", "-received_at", "-id"), name="run_by_arrival"),
-            models.Index(Left("ticket_id", 200), "project", name="run_by_ticket"),
+            models.Index(Left("ticket_id", KEY), "project", name="run_by_ticket"),
             models.Index(
                 fields=("project", "-received_at", "-id"),
                 name="run_handed_off",
@@ -117,6 +125,40 @@ class Run(models.Model):
                 condition=Q(text_removed_at=None),
             ),
             models.Index(fields=("id",), name="run_half_removed", condition=~Q(removal="")),
+            models.Index(fields=("project", "-id"), name="run_newest"),
+            models.Index("project", Left("agent", KEY), F("id").desc(), name="run_by_agent"),
+            models.Index("project", Left("model", KEY), F("id").desc(), name="run_by_model"),
+            models.Index(
+                "project", Left("prompt_version", KEY), F("id").desc(), name="run_by_prompt"
+            ),
+            models.Index("project", Left("code_version", KEY), F("id").desc(), name="run_by_code"),
+            models.Index(fields=("project", "ending", "-id"), name="run_by_ending"),
+            models.Index(fields=("project", "-round_count", "-id"), name="run_by_rounds"),
+            models.Index(
+                fields=("project", "-id"), name="run_restricted", condition=Q(restricted=True)
+            ),
+            models.Index(
+                fields=("project", "-id"),
+                name="run_incomplete",
+                condition=Q(completeness__complete=False),
+            ),
+            models.Index(
+                fields=("project", "-id"), name="run_below", condition=~Q(parent_run_id="")
+            ),
+            models.Index(
+                "project",
+                OpClass(Upper(Left("ticket_id", KEY)), name="text_pattern_ops"),
+                name="run_by_ticket_begin",
+            ),
+            models.Index(
+                "project",
+                OpClass(Upper(Left("run_id", KEY)), name="text_pattern_ops"),
+                name="run_by_id_begin",
+            ),
+            GinIndex(OpClass(F("labels"), name="jsonb_path_ops"), name="run_by_label"),
+            models.Index(
+                fields=("id",), name="run_text_behind", condition=Q(text_version__lt=TEXT_VERSION)
+            ),
         )
 
     def __str__(self) -> str:

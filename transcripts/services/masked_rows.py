@@ -17,6 +17,7 @@ from transcripts.fields import MaskedJSONField, MaskedTextField
 from transcripts.masking import Masker
 from transcripts.masking.types import MaskedText
 from transcripts.models import Delivery, Run
+from transcripts.services.text_index import run_text_index
 
 Mask = Callable[[MaskedText, bool], MaskedText]
 # What holds JSON as text, by model and field, or by the member of a JSON column.
@@ -34,6 +35,8 @@ def earlier_rows_mask(*, run: Run, masker: Masker) -> int:
     while known < masker.news:
         known = masker.news
         changed += _mask_all(run, lambda text, as_json: masker.caught_up(text, as_json=as_json))
+    if changed:
+        run_text_index(run=run)
     return changed
 
 
@@ -44,6 +47,8 @@ def run_mask_again(*, run: Run, masker: Masker) -> int:
     """
     masker.look_through(text for _, texts in _rows(run) for text in texts)
     changed = _mask_all(run, lambda text, as_json: _masked(masker, text, as_json))
+    if changed:
+        run_text_index(run=run)
     keep_receipt(run=run, masker=masker, all_of_it=True)
     run.save()
     return changed

@@ -27,6 +27,7 @@ from transcripts.models import (
     Round,
     Run,
     RunHold,
+    RunText,
     ToolCall,
 )
 from transcripts.services.runs import run_locked
@@ -64,6 +65,7 @@ class Hanging:
 # time, whether it was flagged as an error.
 HANGING: tuple[Hanging, ...] = (
     Hanging(Message, "ident", rows=True),
+    Hanging(RunText, "first_round", rows=True),
     Hanging(
         Round,
         "number",

@@ -32,6 +32,7 @@ from transcripts.services.run_messages import (
     write_messages,
 )
 from transcripts.services.run_rounds import RoundChanges, compare_rounds, write_rounds
+from transcripts.services.text_index import delivery_text_add, run_header_index, run_text_index
 from transcripts.services.totals import completeness_of, count_rounds, sum_again
 
 # Postgres's integer; a round beyond it cannot be kept.
@@ -152,7 +153,10 @@ def run_store(
     known = None if answered else arrived
     if not run.ending_said and (created or tail or answered or run.over != over_before):
         derive_ending(run=run, arrived=known)
+    title_before = run.title
     derive_ticket(run=run, inputs=changes.inputs)
+    if header_is_new or run.title != title_before:
+        run_header_index(run=run, known=not created)
     waiting = last_unanswered(run=run, arrived=known) if run.ending == Ending.OPEN else 0
     run.completeness = completeness_of(run=run, new=changes.new, last_unanswered=waiting)
     run.updated_at = timezone.now()
@@ -244,6 +248,8 @@ def _write(
     )
     if run.has_messages:
         link_messages(writes=writes, changes=changes, late=late)
+    delivery_text_add(writes=writes, run=run, changes=changes, messages=messages, masked=masked)
     writes.send()
     drop_unread(run_pk=run.pk, changes=changes)
+    run_text_index(run=run, rounds=changes.rewritten)
     run.has_messages = run.has_messages or bool(masked.record.messages)

@@ -1,0 +1,1 @@
+"""Full-text search over masked transcripts: how text is taken apart, and what is kept of it."""
