@@ -5,14 +5,18 @@ Adds to the router of `transcripts`, since both answer at the same addresses.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
 from ninja import Query
 
 import analysis.case_api  # noqa: F401 - its addresses go before that of a run
+from analysis.lists.filters import UNFLAGGED, RunFilter
+from analysis.lists.pages import CursorError, cursor_check, run_page
+from analysis.lists.searching import search_of
 from analysis.models import Verdict
-from analysis.pages.run_lists import UNFLAGGED, CursorError, RunFilter, cursor_check, run_page
 from analysis.schemas import FindingListOut, RunListOut, RunOut
 from analysis.selectors.findings import finding_list
 from analysis.words import without_quotes
@@ -22,10 +26,16 @@ from transcripts.choices import AccessAction, Ending
 from transcripts.models import Run
 from transcripts.problems import ProblemError
 from transcripts.schemas import ProblemOut
+from transcripts.selectors.search import Line
 
 RUNS_AT_ONCE = 200
+Order = Literal["best", "newest", "oldest", "cost", "rounds", "wasted"]
 Text = Annotated[str, Query(max_length=500)]
-SEARCH = "the beginning of a ticket or run id, or words of a title"
+SEARCH = (
+    'words of a transcript, `"an exact phrase"`, an identifier, `part*`, `-without`; or the '
+    "beginning of a ticket or run id. Restricted runs are found by their ids alone."
+)
+ORDER = "best, newest, oldest, cost, rounds or wasted; best where there is a `q`, else newest"
 
 
 @router.get(
@@ -46,14 +56,30 @@ def runs_list(
     ticket: Text = "",
     q: Annotated[str, Query(max_length=500, description=SEARCH)] = "",
     flagged: bool | None = None,
+    verdict: Annotated[str, Query(max_length=20, description="the kind of the verdict")] = "",
+    called: Annotated[str, Query(max_length=500, description="a tool that was called")] = "",
+    stop: Annotated[str, Query(max_length=20, description="a plain stop reason of a round")] = "",
+    code_version: Text = "",
+    cost_from: Decimal | None = None,
+    cost_to: Decimal | None = None,
+    rounds_from: Annotated[int | None, Query(ge=0, lt=10**9)] = None,
+    rounds_to: Annotated[int | None, Query(ge=0, lt=10**9)] = None,
+    received_from: datetime | None = None,
+    received_to: datetime | None = None,
+    restricted: bool | None = None,
+    incomplete: bool | None = None,
+    sub: Annotated[bool | None, Query(description="started by another run")] = None,
+    incident: Annotated[str, Query(max_length=20, description="such as INC-14")] = "",
+    sort: Annotated[Order | None, Query(description=ORDER)] = None,
     cursor: Text = "",
     limit: Annotated[int, Query(ge=1, le=RUNS_AT_ONCE)] = 50,
 ) -> dict[str, Any]:
-    """Runs of the key's project, newest first, with their verdicts."""
+    """Runs of the key's project with their verdicts; of a search, with the line that holds it."""
     if label and "=" not in label:
         raise ProblemError(422, "label is name=value.", at="label")
     said = {"agent": agent, "finding": finding, "tool": tool, "model": model, "ticket": ticket}
-    said |= {"label": label, "q": q}
+    said |= {"label": label, "q": q, "verdict": verdict, "called": called, "stop": stop}
+    said |= {"code": code_version, "incident": incident}
     for parameter, text in {**said, "prompt_version": prompt_version}.items():
         if "\0" in text:
             raise ProblemError(422, "NUL is in no run.", at=parameter)
@@ -61,15 +87,56 @@ def runs_list(
         cursor_check(cursor)
     except CursorError as error:
         raise ProblemError(422, str(error), at="cursor") from None
-    tab = {True: "flagged", False: UNFLAGGED, None: "all"}[flagged]
-    page = run_page(
-        project=request.auth.project,  # type: ignore[attr-defined]
-        wanted=RunFilter(tab=tab, ending=ending or "", prompt=prompt_version, **said),
-        reader=None,
-        before=cursor,
-        limit=limit,
+    measured = {
+        "cost_from": cost_from,
+        "cost_to": cost_to,
+        "rounds_from": rounds_from,
+        "rounds_to": rounds_to,
+        "from_": received_from and received_from.isoformat(),
+        "to": received_to and received_to.isoformat(),
+        "sort": sort,
+    }
+    yes_no = {"restricted": restricted, "incomplete": incomplete, "sub": sub}
+    wanted = RunFilter(
+        tab={True: "flagged", False: UNFLAGGED, None: "all"}[flagged],
+        ending=ending or "",
+        prompt=prompt_version,
+        **said,
+        **{name: "" if value is None else str(value) for name, value in measured.items()},
+        **{name: {True: "yes", False: "no", None: ""}[value] for name, value in yes_no.items()},
     )
-    return {"runs": [run_out(run) for run in page.runs], "next": page.cursor}
+    return _page_out(request, wanted, cursor, limit)
+
+
+def _page_out(request: HttpRequest, wanted: RunFilter, cursor: str, limit: int) -> dict[str, Any]:
+    """A page of runs, with the lines that a search found, which leave a line in the audit log."""
+    project = request.auth.project  # type: ignore[attr-defined]
+    search = search_of(project=project, wanted=wanted, reader=None)
+    page = run_page(
+        project=project, wanted=wanted, reader=None, before=cursor, limit=limit, search=search
+    )
+    lines = search.lines(page.runs) if search else {}
+    if search and search.asked:
+        access_record(
+            project=project,
+            action=AccessAction.FIND,
+            api_key=request.auth,  # type: ignore[attr-defined]
+            request=request,
+            detail={"shown": list(lines)},
+        )
+    rows = [{**run_out(run), "found": _found_out(lines.get(run.pk))} for run in page.runs]
+    return {"runs": rows, "next": page.cursor}
+
+
+def _found_out(line: Line | None) -> dict[str, Any] | None:
+    if line is None:
+        return None
+    return {
+        "round": line.round or None,
+        "part": line.part,
+        "line": "".join(text for text, _ in line.parts),
+        "count": line.count,
+    }
 
 
 @router.get(

@@ -17,6 +17,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from analysis.limits.previews import preview_step
+from analysis.lists.bulk import bulk_step
 from analysis.masking_again import masking_step, trial_step
 from analysis.models import Job, JobKind, JobState
 from analysis.reading_again import reading_step
@@ -29,7 +30,12 @@ STEPS: dict[str, Callable[[Job], bool]] = {
     JobKind.READ_AGAIN: reading_step,
     JobKind.MASK_TRIAL: trial_step,
     JobKind.MASK_AGAIN: masking_step,
+    JobKind.ASSIGN: bulk_step,
+    JobKind.LABEL: bulk_step,
+    JobKind.DELETE: bulk_step,
 }
+# Of these a project may have several at once.
+BESIDE_OTHERS = frozenset({JobKind.ASSIGN, JobKind.LABEL, JobKind.DELETE})
 # Finished jobs of a kind that a project keeps.
 KEPT = 20
 
@@ -43,14 +49,19 @@ def job_start(
     total: int,
     user: User | None,
 ) -> Job:
-    """Add a job; one of its kind that still waits is cancelled (a preview: the same person's)."""
+    """Add a job; one of its kind that still waits is cancelled (a preview: the same person's), but
+    for what is done to chosen runs.
+    """
     others = Job.objects.filter(project=project, kind=kind)
     if kind in (JobKind.PREVIEW, JobKind.MASK_TRIAL):
         others = others.filter(user=user)
-    others.filter(state=JobState.WAITING).update(
-        state=JobState.CANCELLED, finished_at=timezone.now()
+    if kind not in BESIDE_OTHERS:
+        others.filter(state=JobState.WAITING).update(
+            state=JobState.CANCELLED, finished_at=timezone.now()
+        )
+    old = list(
+        others.exclude(state=JobState.WAITING).order_by("-pk").values_list("pk", flat=True)[KEPT:]
     )
-    old = list(others.order_by("-pk").values_list("pk", flat=True)[KEPT:])
     Job.objects.filter(pk__in=old).delete()
     return Job.objects.create(project=project, kind=kind, wanted=wanted, total=total, user=user)
 

@@ -57,10 +57,25 @@ class RunOut(Schema):
     masked: dict[str, int] = Field(description="Secrets that were masked, by rule.")
 
 
-class RunListOut(Schema):
-    """A page of runs, newest first."""
+class FoundOut(Schema):
+    """The line of a run that holds what was searched for."""
 
-    runs: list[RunOut]
+    round: int | None = Field(description="Null where the run is named so.")
+    part: str
+    line: str
+    count: int = Field(description="Matches in what was read of the run.")
+
+
+class RunListedOut(RunOut):
+    """A run in a list; `found` is null where nothing was searched for."""
+
+    found: FoundOut | None
+
+
+class RunListOut(Schema):
+    """A page of runs, newest first; of a search, the best match first."""
+
+    runs: list[RunListedOut]
     next: str | None = Field(description="`cursor` of the next page.")
 
 

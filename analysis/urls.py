@@ -51,6 +51,8 @@ from analysis.views.run_detail import (
 from analysis.views.run_find import run_find
 from analysis.views.run_keeping import run_keeping
 from analysis.views.run_list import run_list
+from analysis.views.run_selection import run_job, run_selection
+from analysis.views.saved_views import list_columns, view_change, view_save
 from analysis.views.stop_reasons import stop_reasons
 from analysis.views.ticket_erase import ticket_erase
 from analysis.views.tools import tool_list
@@ -58,6 +60,11 @@ from analysis.views.tools import tool_list
 app_name = "analysis"
 urlpatterns = [
     path("runs/", run_list, name="run_list"),
+    path("runs/selected/", run_selection, name="run_selection"),
+    path("runs/jobs/<int:pk>/", run_job, name="run_job"),
+    path("runs/views/", view_save, name="view_save"),
+    path("runs/views/<int:pk>/", view_change, name="view_change"),
+    path("runs/columns/", list_columns, name="list_columns"),
     path("runs/<int:pk>/", run_detail, name="run_detail"),
     path("runs/<int:pk>/part/", run_part, name="run_part"),
     path("runs/<int:pk>/changes/", run_changes, name="run_changes"),

@@ -30,6 +30,7 @@ from analysis.models import (
     ChannelKind,
     Incident,
     JobKind,
+    SavedView,
 )
 from tests.analysis.case_pages.made import a_test_case
 from tests.builders import a_round, a_run, call
@@ -104,6 +105,12 @@ NO_RULES = {"rule-TOTAL_FORMS": "0", "rule-INITIAL_FORMS": "0"}
 
 PAGES: dict[str, list[Needs]] = {
     f"{P}runs/": [Needs(SEE)],
+    f"{P}runs/selected/": [Needs(TRIAGE, "post", 302)],
+    f"{P}runs/jobs/<int:pk>/": [Needs(TRIAGE)],
+    f"{P}runs/views/": [Needs(SEE, "post", 302, form={"name": "v"})],
+    # Somebody else's view, which is shared; one changes one's own in any role.
+    f"{P}runs/views/<int:pk>/": [Needs(ADMIN, "post", 302, form={"name": "v"})],
+    f"{P}runs/columns/": [Needs(SEE, "post", 302)],
     RUN: [Needs(SEE, reads=READ)],
     f"{RUN}part/": [Needs(TEXT, reads=READ, query="first=1&last=3", swap=True)],
     f"{RUN}findings/near/": [Needs(SEE, query="after=1")],
@@ -386,6 +393,10 @@ class World:
             project.pk: NotSecret.objects.create(project=project, digest=b"d", shown="typed")
             for project in (self.own, self.other)
         }
+        self.views = {
+            project.pk: SavedView.objects.create(project=project, shared=True)
+            for project in (self.own, self.other)
+        }
         self.deliveries = {project.pk: a_quarantined(project) for project in (self.own, self.other)}
 
     def address(self, route: str, needs: Needs, run: Run, *, below: Project | None = None) -> str:
@@ -396,6 +407,7 @@ class World:
             "keys/<int:pk>": f"keys/{self.keys[project.pk].pk}",
             "annotations/<int:pk>": f"annotations/{self.annotations[project.pk].pk}",
             "invitations/<int:pk>": f"invitations/{self.invited[project.pk].pk}",
+            "views/<int:pk>": f"views/{self.views[project.pk].pk}",
             "jobs/<int:pk>": f"jobs/{self.jobs[project.pk].pk}",
             "rule/<int:pk>": f"rule/{self.rules[project.pk].pk}",
             "no-secrets/<int:pk>": f"no-secrets/{self.no_secrets[project.pk].pk}",

@@ -21,6 +21,7 @@ from analysis.models.incidents import (
 )
 from analysis.models.jobs import Job, JobKind, JobState
 from analysis.models.limits import LearnedBaseline, LimitSet
+from analysis.models.lists import ColumnChoice, SavedView
 from analysis.models.tools import ToolUse
 from analysis.models.triage import RunTriage
 from analysis.models.verdicts import Finding, Verdict
@@ -38,6 +39,7 @@ __all__ = [
     "CaseRevision",
     "Change",
     "ChannelKind",
+    "ColumnChoice",
     "Finding",
     "Fingerprint",
     "Incident",
@@ -54,6 +56,7 @@ __all__ = [
     "ResultSource",
     "ResultState",
     "RunTriage",
+    "SavedView",
     "SeenVersion",
     "TestCase",
     "ToolUse",

@@ -16,6 +16,9 @@ class JobKind(models.TextChoices):
     READ_AGAIN = "read_again", "reads past runs again"
     MASK_TRIAL = "mask_trial", "shows what other choices would mask"
     MASK_AGAIN = "mask_again", "masks past runs again"
+    ASSIGN = "assign", "gives runs an owner"
+    LABEL = "label", "labels runs"
+    DELETE = "delete", "deletes runs"
 
 
 class JobState(models.TextChoices):

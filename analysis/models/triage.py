@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from transcripts.fields import MaskedJSONField
 from transcripts.models import Run, User
@@ -34,6 +35,7 @@ class RunTriage(models.Model):
                 name="run_triage_by_owner",
                 condition=Q(owner__isnull=False),
             ),
+            GinIndex(OpClass(F("labels"), name="jsonb_path_ops"), name="run_triage_by_label"),
         )
 
     def __str__(self) -> str:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import Coalesce, Left
 from django.utils import timezone
 
 from analysis.choices import Severity, VerdictKind
 from transcripts.fields import MaskedJSONField, MaskedTextField
-from transcripts.models import Run
+from transcripts.models import Project, Run
+from transcripts.models.runs import KEY
+
+
+def cost_within(prefix: str = "") -> Coalesce:
+    """What runs are ordered by cost by: one without a known cost comes last."""
+    return Coalesce(f"{prefix}cost", Value(Decimal(-1)), output_field=models.DecimalField())
 
 
 class Verdict(models.Model):
@@ -23,6 +32,8 @@ class Verdict(models.Model):
     """
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="verdict")
+    # Its run's, so that lists by verdict and by cost are read in their order from an index.
+    project = models.ForeignKey(Project, models.CASCADE, related_name="+", db_index=False)
     kind = models.CharField(max_length=16)
     flagged = models.BooleanField()
     sentence = MaskedTextField()
@@ -34,6 +45,7 @@ class Verdict(models.Model):
     recovered_at = models.PositiveIntegerField(null=True, blank=True)
     strip = models.CharField(max_length=64, blank=True)
     wasted = models.JSONField(default=dict)
+    wasted_rounds = models.PositiveIntegerField(default=0)
     errors = models.JSONField(default=dict)
     suite = models.CharField(max_length=40)
     limits = models.CharField(max_length=16, blank=True)
@@ -50,7 +62,12 @@ class Verdict(models.Model):
     class Meta:
         ordering = ("-analysed_at",)
         indexes = (
-            models.Index(fields=("run",), name="verdict_flagged", condition=Q(flagged=True)),
+            models.Index(
+                fields=("project", "-run"), name="verdict_flagged_runs", condition=Q(flagged=True)
+            ),
+            models.Index(fields=("project", "kind", "-run"), name="verdict_by_kind"),
+            models.Index("project", cost_within().desc(), F("run").desc(), name="verdict_by_cost"),
+            models.Index(fields=("project", "-wasted_rounds", "-run"), name="verdict_by_wasted"),
             models.Index(
                 fields=("stale_since",),
                 name="verdict_stale",
@@ -103,7 +120,10 @@ class Finding(models.Model):
                 name="finding_severity_known",
             ),
         )
-        indexes = (models.Index(fields=("detector", "run"), name="finding_by_detector"),)
+        indexes = (
+            models.Index(fields=("detector", "run"), name="finding_by_detector"),
+            models.Index(Left("tool", KEY), "run", name="finding_by_tool", condition=~Q(tool="")),
+        )
 
     def __str__(self) -> str:
         return f"{self.detector} at round {self.round} of run {self.run_id}"

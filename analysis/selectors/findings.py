@@ -1,4 +1,4 @@
-"""Reads of what we think of a run. Lists of runs: `run_lists`."""
+"""Reads of what we think of a run. Lists of runs: `analysis.lists`."""
 
 from __future__ import annotations
 

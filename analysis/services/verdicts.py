@@ -147,6 +147,7 @@ def _verdict(run: Run, masked: MaskedRun, analysis: Analysis, applied: Applied) 
     verdict, odd = analysis.verdict, analysis.verdict.first_odd
     return Verdict(
         run=run,
+        project_id=run.project_id,
         kind=verdict.kind.value,
         flagged=verdict.flagged,
         sentence=derived_text(verdict.sentence, masked),
@@ -158,6 +159,7 @@ def _verdict(run: Run, masked: MaskedRun, analysis: Analysis, applied: Applied) 
         recovered_at=odd.recovered_at if odd else None,
         strip=analysis.strip,
         wasted=_wasted(analysis.wasted),
+        wasted_rounds=len(analysis.wasted.rounds),
         errors=analysis.errors,
         suite=suite_version(),
         limits=applied.digest,

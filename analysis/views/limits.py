@@ -22,8 +22,8 @@ from analysis.limits.forms import LimitsForm, RunLimitsForm, ScopeForm, ToolLimi
 from analysis.limits.learning import baseline_for, baseline_list
 from analysis.limits.previews import preview_wanted
 from analysis.limits.sets import LimitBook, Scope, Values
+from analysis.lists.options import filter_options
 from analysis.models import Job, JobKind
-from analysis.pages.run_lists import filter_options
 from analysis.views.jobs import job_context, job_go_on
 from transcripts.access import May, Reader
 from transcripts.maskers import typed_masker

@@ -12,7 +12,8 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from agentdesk.htmx import is_swap, template_for
-from analysis.pages import run_lists
+from analysis.lists.filters import RunFilter
+from analysis.lists.pages import neighbours
 from analysis.pages.run_costs import cost_fact, repeats_fact, window_fact
 from analysis.pages.run_findings import finding_round_after, finding_round_before
 from analysis.pages.run_pages import LISTED_FINDINGS, STEP, RunView
@@ -132,7 +133,7 @@ def finding_near(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
 def _frame(request: HttpRequest, reader: Reader, view: RunView) -> dict[str, Any]:
     """What every part of the run page needs: who may read, and where its links go."""
     run = view.run
-    list_state = run_lists.RunFilter.of_text(request.GET.get("list", "")).text
+    list_state = RunFilter.of_text(request.GET.get("list", "")).text
     kept = {"list": list_state} if list_state or "list" in request.GET else {}
     return {
         "section": "runs",
@@ -156,10 +157,10 @@ def _whole_page(request: HttpRequest, reader: Reader, view: RunView) -> dict[str
     label, tone = verdict_label(view.verdict.kind if view.verdict else None)
     newer = older = None
     if "list" in request.GET:
-        newer, older = run_lists.neighbours(
+        newer, older = neighbours(
             run=run,
             project=reader.project,
-            wanted=run_lists.RunFilter.of_text(request.GET["list"]),
+            wanted=RunFilter.of_text(request.GET["list"]),
             reader=reader,
         )
     listed = view.findings.rows[:LISTED_FINDINGS]

@@ -21,6 +21,15 @@
     current().querySelector(".open").click();
     return true;
   });
+  const opens = (key, selector, field) => desk.onKey(key, () => {
+    const menu = document.querySelector(selector);
+    if (!menu) return false;
+    menu.toggleAttribute("open");
+    if (menu.open) menu.querySelector(field)?.focus();
+    return true;
+  });
+  opens("f", "details.more", "select, input");
+  opens("v", "details.views", "a, input");
   document.addEventListener("focusin", (event) => {
     const row = event.target.closest("[data-row]");
     if (row && row !== current()) {
@@ -30,7 +39,13 @@
   });
   document.addEventListener("click", (event) => {
     const row = event.target.closest("[data-row]");
-    if (!row || event.target.closest("a, button") || String(getSelection())) return;
+    if (!row || event.target.closest("a, button, input, label, .pick") || String(getSelection())) return;
     row.querySelector(".open").click();
+  });
+  // The address holds the list's state, also after the list alone was swapped.
+  document.addEventListener("submit", (event) => {
+    if (event.target.matches("[data-list-form]")) {
+      event.target.elements.list.value = location.search.slice(1);
+    }
   });
 })();

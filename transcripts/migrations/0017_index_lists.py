@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ("transcripts", "0015_index_texts"),
+        ("transcripts", "0016_index_texts"),
     ]
 
     operations = [

@@ -18,7 +18,7 @@ def compress(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("transcripts", "0014_sign_in"),
+        ("transcripts", "0015_index_handed_off_runs"),
     ]
 
     operations = [

@@ -1,0 +1,102 @@
+"""How many runs a list shows: exactly while they are few, "about" where counting takes long."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from analysis.lists.filters import TABS, RunFilter
+from analysis.lists.matching import runs_matching
+from analysis.lists.searching import Search
+from analysis.models import Verdict
+from transcripts.access import Reader
+from transcripts.models import Project, Run
+
+# Nobody reads on from there, and counting all of a million is slow. A tab as such is counted in an
+# index alone, and further.
+COUNT_UP_TO, COUNT_TAB_UP_TO = 2_000, 10_000
+# An estimate is told with so many digits.
+DIGITS = 2
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many runs: `number` of them, about or over so many; None: not counted."""
+
+    number: int | None
+    how: str = "exactly"
+
+    def __str__(self) -> str:
+        if self.number is None:
+            return "many"
+        before = "" if self.how == "exactly" else f"{self.how} "
+        return f"{before}{spoken(self.number)}"
+
+
+def spoken(number: int) -> str:
+    """A number as people say it: "9,120", "1.2 million"."""
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:.1f}".removesuffix(".0") + " million"
+    return f"{number:,}"
+
+
+def run_counts(
+    *, project: Project, wanted: RunFilter, reader: Reader, search: Search | None = None
+) -> dict[str, Count]:
+    """How many runs each tab would show. One query a tab, and one more for what is estimated."""
+    counts = {}
+    for tab in TABS:
+        runs = runs_matching(project=project, wanted=wanted.on(tab), reader=reader)
+        if search is not None and search.terms and search.pks is None:
+            counts[tab] = _of_search(search, wanted.on(tab))
+        elif search is not None and search.read and tab != wanted.tab:
+            counts[tab] = Count(None)
+        else:
+            counts[tab] = (
+                count_of_runs(search.narrow(runs) if search else runs)
+                if wanted.narrowing
+                else _of_tab(runs, project, tab)
+            )
+            if search is not None and search.read:
+                counts[tab] = Count(counts[tab].number, "at least")
+    return counts
+
+
+def count_of_runs(runs: QuerySet[Any], up_to: int = COUNT_UP_TO) -> Count:
+    """How many runs a query gives; exactly `up_to` so many."""
+    number = runs.order_by().values("pk")[: up_to + 1].count()
+    if number <= up_to:
+        return Count(number)
+    about = _estimate(runs)
+    return Count(about, "about") if about > up_to else Count(up_to, "over")
+
+
+def _of_tab(runs: QuerySet[Run], project: Project, tab: str) -> Count:
+    if tab == "flagged":
+        flagged = Verdict.objects.filter(project=project, flagged=True)
+        return count_of_runs(flagged, COUNT_TAB_UP_TO)
+    return count_of_runs(runs, COUNT_TAB_UP_TO)
+
+
+def _of_search(search: Search, wanted: RunFilter) -> Count:
+    if wanted.tab != "all" or len(wanted.narrowing) > 1:
+        return Count(None)
+    return Count(_rounded(search.about), "about")
+
+
+def _estimate(runs: QuerySet[Any]) -> int:
+    """How many rows Postgres expects, by its statistics."""
+    (plan,) = json.loads(runs.order_by().values("pk").explain(format="json"))
+    return _rounded(int(plan["Plan"]["Plan Rows"]))
+
+
+def _rounded(number: int) -> int:
+    if number <= 0:
+        return 0
+    unit = 10 ** max(int(math.log10(number)) + 1 - DIGITS, 0)
+    rounded: int = round(number / unit) * unit
+    return rounded

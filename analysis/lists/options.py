@@ -1,0 +1,172 @@
+"""What the filters of the run list offer, with counts, and how a set filter is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from analysis.choices import VerdictKind
+from analysis.detectors import all_detectors
+from analysis.detectors.base import Detector
+from analysis.lists.filters import ME, NOBODY, SINCE, YES_NO, RunFilter
+from analysis.words import detector_title, verdict_label
+from transcripts.choices import Ending, StopReason
+from transcripts.models import Membership, Project, Run, ToolCall
+
+# The filters offer what occurs in so many of the latest runs.
+OPTIONS_FROM_LATEST = 2_000
+# Tools called are looked up in the calls of so many.
+CALLS_OF_LATEST = 200
+MOST_OPTIONS = 200
+COLUMNS = {
+    "agent": "agent",
+    "model": "model",
+    "prompt": "prompt_version",
+    "code": "code_version",
+    "tool": "verdict__odd_tool",
+    "ending": "ending",
+    "verdict": "verdict__kind",
+}
+LABELS = {
+    "agent": "Agent",
+    "ending": "Ending",
+    "verdict": "What happened",
+    "finding": "Finding",
+    "tool": "Tool at fault",
+    "called": "Tool called",
+    "stop": "Stop reason",
+    "model": "Model",
+    "prompt": "Prompt version",
+    "code": "Code version",
+    "ticket": "Ticket",
+    "label": "Label",
+    "cost_from": "Cost from",
+    "cost_to": "Cost up to",
+    "rounds_from": "Rounds from",
+    "rounds_to": "Rounds up to",
+    "since": "Came in",
+    "from": "Came in from",
+    "to": "Came in until",
+    "restricted": "Restricted",
+    "incomplete": "Incomplete",
+    "sub": "Sub-run",
+    "owner": "Owner",
+    "incident": "Incident",
+    "q": "Search",
+}
+# Filters that stand open in the page's first line; the others are one click away.
+FIRST = ("agent", "verdict", "finding", "since", "owner")
+PEOPLE = 100
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value that a filter offers, in words; `count` of the latest runs have it, None: not
+    counted.
+    """
+
+    value: str
+    words: str
+    count: int | None = None
+
+
+@dataclass
+class Filter:
+    """One filter as a form shows it."""
+
+    name: str
+    label: str
+    chosen: str
+    choices: list[Choice] = field(default_factory=list)
+
+    @property
+    def words(self) -> str:
+        """What is chosen, in words."""
+        return next((each.words for each in self.choices if each.value == self.chosen), self.chosen)
+
+
+def filter_options(*, project: Project) -> dict[str, Counter[str]]:
+    """The agents, models, versions, odd tools, endings and verdicts of the latest runs, with how
+    many of them each. One query.
+    """
+    latest = Run.objects.filter(project=project).order_by("-pk")
+    rows = (
+        Run.objects.filter(pk__in=latest.values("pk")[:OPTIONS_FROM_LATEST])
+        .order_by()
+        .values_list(*COLUMNS.values())
+    )
+    found: dict[str, Counter[str]] = {name: Counter() for name in COLUMNS}
+    for row in rows:
+        for name, value in zip(COLUMNS, row, strict=True):
+            if value:
+                found[name][value] += 1
+    return found
+
+
+def filters_of(*, project: Project, wanted: RunFilter) -> list[Filter]:
+    """The filters that offer a choice, each with what it offers. Four queries."""
+    found = filter_options(project=project)
+    offered = {name: _counted(found[name]) for name in ("agent", "model", "prompt", "code", "tool")}
+    offered["ending"] = _known(Ending.choices, found["ending"])
+    kinds = [(kind.value, verdict_label(kind)[0]) for kind in VerdictKind]
+    offered["verdict"] = _known(kinds, found["verdict"])
+    offered["finding"] = [
+        Choice(detector.name, detector_title(detector.name)) for detector in _by_title()
+    ]
+    offered["called"] = [Choice(name, name) for name in _tools_called(project)]
+    offered["stop"] = _known(StopReason.choices, None)
+    offered["since"] = [Choice(value, words) for value, (words, _) in SINCE.items()]
+    offered["owner"] = [Choice(ME, "me"), Choice(NOBODY, "nobody"), *_people(project)]
+    for name in ("restricted", "incomplete", "sub"):
+        offered[name] = _known(YES_NO.items(), None)
+    filters = []
+    for name in LABELS:
+        if name in offered:
+            chosen = getattr(wanted, name)
+            choices = offered[name]
+            if chosen and chosen not in {choice.value for choice in choices}:
+                choices = [Choice(chosen, chosen), *choices]
+            if choices:
+                filters.append(Filter(name, LABELS[name], chosen, choices))
+    return filters
+
+
+def chips_of(*, wanted: RunFilter, filters: Iterable[Filter]) -> list[tuple[str, str, str]]:
+    """The filters that are set as (label, value in words, the list's query without it)."""
+    words = {each.name: each.words for each in filters}
+    return [
+        (LABELS[name], words.get(name, value), wanted.without(name).text)
+        for name, value in wanted.narrowing.items()
+    ]
+
+
+def _counted(found: Counter[str]) -> list[Choice]:
+    common = found.most_common(MOST_OPTIONS)
+    return [Choice(value, value, count) for value, count in sorted(common)]
+
+
+def _known(choices: Iterable[tuple[str, object]], found: Counter[str] | None) -> list[Choice]:
+    return [
+        Choice(value, str(words), None if found is None else found[value])
+        for value, words in choices
+    ]
+
+
+def _by_title() -> list[Detector]:
+    return sorted(all_detectors(), key=lambda detector: detector_title(detector.name))
+
+
+def _tools_called(project: Project) -> list[str]:
+    latest = Run.objects.filter(project=project).order_by("-pk").values("pk")[:CALLS_OF_LATEST]
+    pks = [row["pk"] for row in latest]
+    called = ToolCall.objects.filter(run__in=pks, round_number__lte=20).exclude(name="")
+    return sorted(called.order_by().values_list("name", flat=True).distinct()[:MOST_OPTIONS])
+
+
+def _people(project: Project) -> list[Choice]:
+    members = Membership.objects.filter(project=project).select_related("user")
+    return [
+        Choice(str(member.user_id), member.user.short_name)
+        for member in members.order_by("user__email")[:PEOPLE]
+    ]

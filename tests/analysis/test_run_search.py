@@ -1,0 +1,235 @@
+"""Full-text search: what it finds, where, and for whom."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+
+from tests.builders import a_round, a_run, call
+from tests.factories import a_key, a_member, a_project
+from tests.page_runs import a_shown_run, the_vpn_run
+from transcripts.choices import AccessAction, KeyScope, Role
+from transcripts.models import AccessEntry, Project, Run, RunText
+from transcripts.record import InputChange, Message, Placed
+from transcripts.services.text_index import run_text_index, runs_text_catch_up
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return a_project("helpdesk")
+
+
+@pytest.fixture
+def told(project: Project) -> Run:
+    """A run that tells something in each of its places."""
+    message = Message("m", "user", "Ticket INC-4417: 重置密码 for anna.smith@contoso.com, please.")
+    return a_shown_run(
+        a_run(
+            a_round(
+                call("reset_vpn_profile", {"file": "C:\\logs\\vpn.txt"}, "Error VPN-E-1203"),
+                reply="First I reset the profile.",
+                reasoning="The gateway looks unreachable.",
+                input=InputChange((Placed("m", 0),)),
+            ),
+            a_round(call("look", {"q": "x"}, '{"log": "line one\\nconnection refused by peer"}')),
+            "Zurückgesetzt, Straße frei.",
+            run_id="run-told",
+            messages=(message,),
+            ticket_id="IT-77",
+            title="Password of Anna",
+            labels={"team": "finance"},
+        ),
+        project,
+    )
+
+
+def found(project: Project, q: str, role: Role = Role.LEAD, **query: str) -> list[str]:
+    client = Client()
+    client.force_login(a_member(project, role))
+    address = reverse("analysis:run_list", args=[project.slug])
+    page = client.get(address, {"tab": "all", "q": q, **query}).context["page"]
+    return [run.run_id for run in page.runs]
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        "INC-4417",
+        "inc",
+        "reset_vpn_profile",
+        "reset_vpn_prof",
+        "VPN-E-1203",
+        "anna.smith@contoso.com",
+        "contoso.com",
+        "C:\\logs\\vpn.txt",
+        "vpn.txt",
+        "重置",
+        "重置密码",
+        "zuruckgesetzt",
+        "STRASSE",
+        "unreachable",
+        '"connection refused by"',
+        '"one connection"',
+        "gateway refused",
+        "unreach*",
+        "finance",
+        "IT-7",
+        "run-tol",
+        "refused -absent",
+    ],
+)
+def test_finds_words_of_every_place(project: Project, told: Run, q: str) -> None:
+    a_shown_run(a_run([call("other")], "Done.", run_id="other"), project)
+
+    assert found(project, q) == ["run-told"]
+
+
+@pytest.mark.parametrize(
+    "q", ["absent", '"refused connection"', "refused -gateway", "置重", "INC-441", "%"]
+)
+def test_finds_nothing_else(project: Project, told: Run, q: str) -> None:
+    assert [each for each in found(project, q) if q != "INC-441"] == []
+
+
+def test_shows_the_line_and_opens_at_its_round(project: Project, told: Run) -> None:
+    client = Client()
+    client.force_login(a_member(project, Role.LEAD))
+
+    page = client.get(
+        reverse("analysis:run_list", args=[project.slug]), {"tab": "all", "q": "refused"}
+    )
+
+    text = page.content.decode()
+    assert "<mark>refused</mark>" in text
+    assert "Round 2, result:" in text
+    assert f"/runs/{told.pk}/?list=tab%3Dall%26q%3Drefused&amp;at=2#r2" in text
+    line = AccessEntry.objects.get(action=AccessAction.FIND)
+    assert line.detail == {"shown": [told.pk]}
+
+
+def test_the_best_comes_first(project: Project) -> None:
+    a_shown_run(a_run([call()], "printer", run_id="named", title="printer"), project)
+    a_shown_run(a_run([call()], "printer printer printer printer", run_id="often"), project)
+    a_shown_run(a_run([call()], "one printer", run_id="once"), project)
+
+    assert found(project, "printer") == ["named", "often", "once"]
+    assert found(project, "printer", sort="newest") == ["once", "often", "named"]
+
+
+def test_an_observer_searches_names_alone(project: Project, told: Run) -> None:
+    assert found(project, "refused", Role.OBSERVER) == []
+    assert found(project, "IT-77", Role.OBSERVER) == ["run-told"]
+    assert not AccessEntry.objects.filter(action=AccessAction.FIND).exists()
+
+
+def test_a_restricted_run_is_found_by_named_readers(project: Project, told: Run) -> None:
+    Run.objects.filter(pk=told.pk).update(restricted=True)
+    client = Client()
+    address = reverse("analysis:run_list", args=[project.slug])
+
+    client.force_login(a_member(project, Role.ADMIN))
+    refused = client.get(address, {"tab": "all", "q": "refused"})
+    phrase = client.get(address, {"tab": "all", "q": '"connection refused"'})
+    client.force_login(a_member(project, Role.LEAD, restricted=True))
+    allowed = client.get(address, {"tab": "all", "q": "refused"})
+
+    assert [tab[2] for tab in refused.context["tabs"]] == ["0"] * 4
+    assert (refused.context["page"].runs, phrase.context["page"].runs) == ([], [])
+    assert [run.pk for run in allowed.context["page"].runs] == [told.pk]
+
+
+def test_the_api_finds_the_same_with_the_line(project: Project, told: Run) -> None:
+    _, key = a_key(project, KeyScope.READ)
+    headers = {"Authorization": f"Bearer {key}"}
+
+    (run,) = Client().get("/api/v1/runs", {"q": "refused"}, headers=headers).json()["runs"]
+    Run.objects.update(restricted=True)
+    hidden = Client().get("/api/v1/runs", {"q": "refused"}, headers=headers).json()
+
+    assert run["found"]["round"] == 2
+    assert run["found"]["line"].endswith('connection refused by peer"}')
+    assert hidden == {"runs": [], "next": None}
+
+
+def test_another_project_is_not_searched(project: Project, told: Run) -> None:
+    assert found(a_project("other"), "refused") == []
+
+
+def test_live_rounds_are_added_without_the_others(project: Project) -> None:
+    def send(number: int, text: str) -> None:
+        round_ = replace(a_round(call("look", {"n": number}, text)), number=number)
+        a_shown_run(a_run(round_, live=True, run_id="live"), project, live=True)
+
+    send(1, "alpha")
+    before = set(RunText.objects.values_list("pk", flat=True))
+    send(2, "beta")
+    after = set(RunText.objects.values_list("pk", flat=True))
+
+    assert before < after
+    assert found(project, "alpha beta") == ["live"]
+
+    send(1, "gamma")
+    assert found(project, "alpha") == []
+    assert found(project, "gamma beta") == ["live"]
+
+
+def test_texts_that_changed_are_indexed_anew(project: Project, told: Run) -> None:
+    from transcripts.models import ToolCall
+
+    ToolCall.objects.filter(run=told, round_number=2).update(result="")
+    with transaction.atomic():
+        run_text_index(run=told, rounds=[2])
+
+    assert found(project, "refused") == []
+    assert found(project, "unreachable") == ["run-told"]
+
+
+def test_runs_of_before_are_caught_up_with(project: Project, told: Run) -> None:
+    RunText.objects.all().delete()
+    Run.objects.filter(pk=told.pk).update(text_version=0)
+
+    assert found(project, "refused") == []
+    assert runs_text_catch_up(seconds=5) == 1
+    assert runs_text_catch_up(seconds=5) == 0
+    assert found(project, "refused") == ["run-told"]
+    assert found(project, "INC-4417") == ["run-told"]
+
+
+def test_filters_by_tool_called_and_stop_reason(project: Project, told: Run) -> None:
+    the_vpn_run(project)
+
+    assert found(project, "", called="look") == ["run-told"]
+    assert found(project, "refused", called="reset_vpn_profile") == ["run-told"]
+    assert found(project, "", Role.OBSERVER, called="look") == ["run-told"]
+    assert len(found(project, "", stop="wants_tool")) == 2
+    assert found(project, "", stop="cut_off") == []
+    assert found(project, "", stop="none such'") == []
+
+
+def test_many_matches_are_read_from_the_newest_on(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from analysis.lists import pages, searching
+
+    monkeypatch.setattr(searching, "MANY", 2)
+    monkeypatch.setattr(pages, "ROWS_PER_PAGE", 2)
+    for number in range(5):
+        a_shown_run(a_run([call()], "common word", run_id=f"run-{number}"), project)
+    client = Client()
+    client.force_login(a_member(project, Role.LEAD))
+    address = reverse("analysis:run_list", args=[project.slug])
+
+    down = [4, 3, 2, 1, 0]
+    for sort, wanted in (("newest", down), ("best", down), ("oldest", down[::-1])):
+        seen, query = [], f"tab=all&q=common&sort={sort}"
+        while query:
+            page = client.get(f"{address}?{query}").context["page"]
+            seen += [run.run_id for run in page.runs]
+            query = page.older
+        assert seen == [f"run-{number}" for number in wanted], sort
