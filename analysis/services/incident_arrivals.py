@@ -42,19 +42,23 @@ class FoundFault:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A run that was analysed, with its faults, the main one first."""
+    """A run that was analysed, with its faults, the main one first. `fresh`: for the first time, so
+    that it is in no incident yet.
+    """
 
     run: Run
     found: tuple[FoundFault, ...]
+    fresh: bool = False
 
 
 _waiting: ContextVar[list[Arrival] | None] = ContextVar("waiting", default=None)
 
 
-def run_group(*, run: Run, masked: MaskedRun, analysis: Analysis) -> None:
+def run_group(*, run: Run, masked: MaskedRun, analysis: Analysis, fresh: bool = False) -> None:
     """Put the run into the incidents of its faults, and out of those that it no longer has."""
     faults = faults_of(masked.record, analysis)
-    arrival = Arrival(run, tuple(_found(run, masked, fault) for fault in faults))
+    found = tuple(_found(run, masked, fault) for fault in faults)
+    arrival = Arrival(run, found, fresh)
     waiting = _waiting.get()
     if waiting is None:
         _group([arrival])
@@ -83,7 +87,9 @@ def grouped_together() -> Iterator[None]:
 
 def _group(arrivals: Sequence[Arrival]) -> None:
     """One lock and a handful of queries for each project; none for runs without faults."""
-    latest = {arrival.run.pk: arrival for arrival in arrivals}
+    latest: dict[int, Arrival] = {}
+    for arrival in arrivals:
+        latest[arrival.run.pk] = arrival
     changed = sorted(_with_changes(list(latest.values())), key=lambda each: each.run.project_id)
     for project_id, of_project in groupby(changed, key=lambda each: each.run.project_id):
         together = sorted(of_project, key=lambda each: (each.run.received_at, each.run.pk))
@@ -98,7 +104,9 @@ def _with_changes(arrivals: Sequence[Arrival]) -> Iterator[Arrival]:
     The run's lock is held, so that what is read here stays.
     """
     before: dict[int, set[tuple[bytes, int, int | None, bool]]] = {}
-    rows = IncidentRun.objects.filter(run__in=[arrival.run.pk for arrival in arrivals])
+    known = [arrival.run.pk for arrival in arrivals if not arrival.fresh]
+    # Not even to make a query that asks nothing: most runs are new, and healthy.
+    rows = IncidentRun.objects.filter(run__in=known) if known else IncidentRun.objects.none()
     for pk, digest, round_, call, main in rows.values_list(
         "run_id", "fingerprint__digest", "round", "call", "main"
     ):

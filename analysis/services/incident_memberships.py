@@ -52,7 +52,7 @@ class Memberships:
         known = Fingerprint.objects.filter(project_id=project_id, digest__in=digests)
         self._prints = {bytes(each.digest): each for each in known.select_related("incident")}
         self._rows: dict[int, dict[bytes, IncidentRun]] = {}
-        runs = [arrival.run.pk for arrival in arrivals]
+        runs = [arrival.run.pk for arrival in arrivals if not arrival.fresh]
         rows = IncidentRun.objects.filter(run__in=runs).select_related("fingerprint", "incident")
         for row in rows:
             self._rows.setdefault(row.run_id, {})[bytes(row.fingerprint.digest)] = row
@@ -66,8 +66,9 @@ class Memberships:
         IncidentRun.objects.bulk_update(self._moved, ("round", "call", "main"))
         for pk in self._shrunk:
             self._see_again(self._incidents[pk])
-        touched = [self._incidents[pk] for pk in sorted(self._touched)]
-        Incident.objects.bulk_update(touched, STATE_FIELDS)
+        for pk in sorted(self._touched):
+            # Mostly one: a third of what bulk_update costs.
+            self._incidents[pk].save(update_fields=STATE_FIELDS)
         return IncidentEvent.objects.bulk_create(self._events)
 
     def _take(self, arrival: Arrival) -> None:

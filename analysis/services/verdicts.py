@@ -52,14 +52,15 @@ def run_analyse(*, run: Run) -> Verdict:
     verdict = _verdict(run, masked, analysis, applied)
     _measure(verdict, masked, applied.limits, cost)
     verdict.took_ms = (time.perf_counter() - started) * 1000
-    verdict.save(force_insert=not Verdict.objects.filter(run=run).exists())
+    fresh = not Verdict.objects.filter(run=run).exists()
+    verdict.save(force_insert=fresh)
     Finding.objects.filter(run=run).delete()
     Finding.objects.bulk_create(
         _finding(run, masked, order, found, analysis.wasted_each.get(order))
         for order, found in enumerate(analysis.findings)
     )
     tool_uses_keep(run=run, masked=masked, totals=analysis.tools)
-    run_group(run=run, masked=masked, analysis=analysis)
+    run_group(run=run, masked=masked, analysis=analysis, fresh=fresh)
     first: dict[str, int] = {}
     for found in analysis.findings:
         first.setdefault(found.detector, found.round)
