@@ -65,6 +65,8 @@ def _words(kind: str, said: Mapping[str, Any], people: Mapping[int, str]) -> str
         EventKind.HELD: "put its runs on legal hold.",
         EventKind.RELEASED: "ended the legal hold.",
         EventKind.UNDONE: "took the last change back.",
+        EventKind.COMMENTED: "commented.",
+        EventKind.NAMED_CAUSE: "named the root cause.",
     }
     if kind in simple:
         return simple[EventKind(kind)]

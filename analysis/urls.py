@@ -12,6 +12,7 @@ from analysis.views.annotations import (
     annotation_change,
     annotation_gone,
     annotation_list,
+    incident_annotate,
     mention_list,
     run_annotate,
 )
@@ -81,6 +82,7 @@ urlpatterns = [
     path("tools/", tool_list, name="tool_list"),
     path("insights/", insights, name="insights"),
     path("live/", live_list, name="live_list"),
+    path("incidents/<int:number>/annotate/", incident_annotate, name="incident_annotate"),
     path("mentions/", mention_list, name="mention_list"),
     path("runs/<int:pk>/case/", case_make, name="case_make"),
     path("cases/", case_list, name="case_list"),

@@ -143,6 +143,10 @@ PAGES: dict[str, list[Needs]] = {
     f"{P}tools/": [Needs(SEE)],
     f"{P}insights/": [Needs(SEE)],
     f"{P}live/": [Needs(SEE)],
+    f"{P}incidents/<int:number>/annotate/": [
+        Needs(TRIAGE),
+        Needs(TRIAGE, "post", 302, form={"kind": "note", "text": "Whose is it?"}),
+    ],
     f"{P}mentions/": [Needs(TEXT)],
     # One's own changes alone, see tests/analysis/test_undo.py; nobody has made any here.
     f"{P}changes/<int:pk>/undo/": [Needs(SEE, "post", 404)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from analysis.models import Annotation, AnnotationKind, Incident
 from analysis.root_causes import ROOT_CAUSE, RootCause
@@ -53,8 +53,9 @@ def run_annotations(*, run: Run) -> RunAnnotations:
 
 
 def incident_annotations(*, incident: Incident) -> list[Annotation]:
-    """What people said about an incident, in order of time."""
-    return list(_shown().filter(incident=incident).order_by("created_at", "pk"))
+    """What people said about an incident, and about those that it took over, in order of time."""
+    about = Q(incident=incident) | Q(incident__merged_into=incident)
+    return list(_shown().filter(about).order_by("created_at", "pk"))
 
 
 def annotation_by_id(*, project: Project, pk: int) -> Annotation | None:

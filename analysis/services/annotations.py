@@ -22,6 +22,8 @@ from analysis.models import (
     Incident,
 )
 from analysis.root_causes import ROOT_CAUSE
+from analysis.services.incident_states import EventKind
+from analysis.services.incidents import told
 from analysis.undo import UNDONE_WITHIN, UndoError, change_note, undoes
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
@@ -81,6 +83,10 @@ def annotation_add(
             annotation.said_suite = verdict.suite if verdict else ""
         annotation.save()
         annotation.mentions.set(_mentioned(reader.project, said.text))
+        if annotation.incident is not None:
+            root = said.kind == AnnotationKind.ROOT_CAUSE
+            event = EventKind.NAMED_CAUSE if root else EventKind.COMMENTED
+            told(annotation.incident, event, {"annotation": annotation.pk}, reader.user).save()
         change = change_note(
             reader=reader, kind="annotation_added", before={"annotation": annotation.pk}
         )

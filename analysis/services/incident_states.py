@@ -42,7 +42,8 @@ class EventKind(StrEnum):
     `run`, `run_id`: the run that did it; `version`, `version_kind`; `person`: a user's id; `before`
     and `after`: a priority; `until`: a time (ISO 8601), `runs`: a number of runs; `incident`: the
     number of another incident; `fingerprints`: how many moved; `day` and `usual`: runs in the last
-    day and on a mean one; `case`: the test case that said so.
+    day and on a mean one; `case`: the test case that said so; `annotation`: the id of what a person
+    wrote.
     """
 
     OPENED = "opened"
@@ -64,6 +65,8 @@ class EventKind(StrEnum):
     HELD = "held"
     RELEASED = "released"
     UNDONE = "undone"
+    COMMENTED = "commented"
+    NAMED_CAUSE = "named_cause"
 
 
 @dataclass(frozen=True, slots=True)

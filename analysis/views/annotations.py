@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -15,6 +16,7 @@ from agentdesk.htmx import template_for
 from analysis.models import Annotation, AnnotationKind
 from analysis.root_causes import ROOT_CAUSES, SUGGESTED
 from analysis.selectors.annotations import annotation_by_id, mentions_of, run_annotations
+from analysis.selectors.incidents import incident_by_number
 from analysis.services.annotations import (
     ENGINEERS_SAY,
     MOST_CHARACTERS,
@@ -29,6 +31,7 @@ from transcripts.access import May, Reader, run_for
 from transcripts.choices import AccessAction
 from transcripts.models import Run
 from transcripts.pages import note_access, project_page
+from transcripts.templatetags.transcript import in_plain
 
 TOLD = {
     AnnotationKind.NOTE: "Your comment stands at",
@@ -36,6 +39,9 @@ TOLD = {
     AnnotationKind.ODD_ROUND: "Kept: the word on the first odd round of",
     AnnotationKind.TRIED: "What the tool really answers stands at",
 }
+
+
+ABOUT_INCIDENTS = (AnnotationKind.ROOT_CAUSE, AnnotationKind.NOTE)
 
 
 class AnnotationForm(forms.Form):
@@ -76,7 +82,49 @@ def run_annotate(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
             change_tell(request, f"{TOLD[form.said.kind]} {where}.", change)
             return redirect(_address(reader, run, made.round))
     context = _form_context(request, reader, run, form)
-    template = template_for(request, "analysis/run_annotate.html", "annotate")
+    template = template_for(request, "analysis/annotate.html", "annotate")
+    return render(request, template, context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page(May.TRIAGE)
+def incident_annotate(request: HttpRequest, reader: Reader, number: int) -> HttpResponse:
+    """The form for what one has to say about an incident; keeps it on POST."""
+    incident = incident_by_number(project=reader.project, number=number)
+    if incident is None:
+        raise Http404("No such incident in this project.")
+    address = reverse("analysis:incident_detail", args=[reader.project.slug, incident.number])
+    form = AnnotationForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        said = form.said
+        if said.kind not in ABOUT_INCIDENTS:
+            raise PermissionDenied("This is said of a run.")
+        try:
+            _, change = annotation_add(
+                request=request, reader=reader, about=incident, said=replace(said, round=None)
+            )
+        except AnnotationError as error:
+            form.add_error(error.field if error.field in form.fields else None, str(error))
+        else:
+            change_tell(request, f"{TOLD[said.kind]} {incident.name}.", change)
+            return redirect(f"{address}#said")
+    kind = request.POST.get("kind") or request.GET.get("kind", "")
+    kinds = [k for k in ABOUT_INCIDENTS if reader.may(May.ENGINEER) or k not in ENGINEERS_SAY]
+    fingerprint = incident.fingerprints.order_by("pk").first()
+    suggested = SUGGESTED.get(fingerprint.detector) if fingerprint else None
+    context = {
+        "section": "incidents",
+        "about": incident.name,
+        "here": reverse("analysis:incident_annotate", args=[reader.project.slug, incident.number]),
+        "address": address,
+        "form": form,
+        "kind": kind if kind in kinds else kinds[0],
+        "kinds": kinds,
+        "causes": sorted(ROOT_CAUSES, key=lambda cause: cause.name != suggested),
+        "suggested": suggested,
+        "chosen": request.POST.get("cause") or "",
+    }
+    template = template_for(request, "analysis/annotate.html", "annotate")
     return render(request, template, context, status=422 if form.errors else 200)
 
 
@@ -180,7 +228,8 @@ def _form_context(
     return {
         "section": "runs",
         "run": run,
-        "verdict": verdict,
+        "about": in_plain(run.ticket_id or run.run_id),
+        "here": reverse("analysis:run_annotate", args=[reader.project.slug, run.pk]),
         "form": form,
         "kind": kind,
         "kinds": [each for each in kinds if each != AnnotationKind.TRIED],

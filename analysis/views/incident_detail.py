@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from agentdesk.htmx import is_swap, template_for
 from analysis.models import Incident
 from analysis.pages.incident_pages import IncidentView
+from analysis.selectors.annotations import incident_annotations
 from analysis.selectors.incidents import incident_by_number
 from analysis.views.incident_list import incidents_decide
 from transcripts.access import May, Reader
@@ -84,5 +85,6 @@ def _context(request: HttpRequest, reader: Reader, incident: Incident) -> dict[s
         "incident": incident,
         "view": view,
         "may_triage": reader.may(May.TRIAGE),
+        "said": incident_annotations(incident=incident) if reader.may(May.TRIAGE) else [],
         "may_hold": reader.may(May.ADMINISTER),
     }

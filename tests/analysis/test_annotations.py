@@ -11,9 +11,9 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.detectors import all_detectors
-from analysis.models import Annotation, AnnotationKind, Change
+from analysis.models import Annotation, AnnotationKind, Change, Incident
 from analysis.root_causes import ROOT_CAUSE, SUGGESTED
-from analysis.selectors.annotations import run_annotations
+from analysis.selectors.annotations import incident_annotations, run_annotations
 from analysis.templatetags.annotations import as_note
 from tests.factories import a_member, a_project, a_user
 from tests.page_runs import the_vpn_run
@@ -288,3 +288,43 @@ def test_a_round_without_a_call_says_so(engineer: Client, run: Run) -> None:
     page = engineer.get(reverse("analysis:call_test", args=["helpdesk", last.pk, 1]))
 
     assert "asked for no tool" in page.content.decode()
+
+
+def test_the_root_cause_of_an_incident_stands_on_its_page_and_in_its_timeline(
+    engineer: Client, run: Run
+) -> None:
+    incident = Incident.objects.filter(project=run.project).earliest("number")
+    address = reverse("analysis:incident_annotate", args=["helpdesk", incident.number])
+
+    form = engineer.get(address).content.decode()
+    page = engineer.post(
+        address,
+        {"kind": "root_cause", "cause": "hidden_tool_error", "text": "No note."},
+        follow=True,
+    ).content.decode()
+    refused = engineer.post(address, {"kind": "odd_round", "about": "3"})
+
+    assert form.index("Hidden tool error") < form.index("Tool permission or outage")
+    assert "round 3" not in form
+    assert "Hidden tool error" in page
+    assert "named the root cause." in page
+    assert refused.status_code == 403
+
+
+def test_what_was_said_of_an_incident_goes_along_when_it_is_merged(
+    engineer: Client, run: Run
+) -> None:
+    first = Incident.objects.filter(project=run.project).earliest("number")
+    other = Incident.objects.create(
+        project=run.project,
+        number=99,
+        title=first.title,
+        first_seen_at=first.first_seen_at,
+        last_seen_at=first.last_seen_at,
+        merged_into=first,
+    )
+    Annotation.objects.create(
+        project=run.project, incident=other, kind=AnnotationKind.NOTE, text=first.title
+    )
+
+    assert len(incident_annotations(incident=first)) == 1

@@ -40,6 +40,7 @@ PAGES = {
     "analysis:incident_list": OBSERVER,
     "analysis:incident_detail": OBSERVER,
     "analysis:incident_events": OBSERVER,
+    "analysis:incident_annotate": LEAD,
     "analysis:detector_list": OBSERVER,
     "analysis:detector_detail": OBSERVER,
     "analysis:stop_reasons": OBSERVER,
