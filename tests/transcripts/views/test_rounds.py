@@ -113,7 +113,7 @@ def test_a_long_input_comes_in_pages(
     text = text_of(lead, "round_input", run, 40)
 
     assert "Messages 31 to 75 are not loaded" in text
-    assert text_of(lead, "round_input", run, 40, start=60).count('<li class="message') == 15
+    assert text_of(lead, "round_input", run, 40, start=60).count('<li class="read') == 15
 
 
 def test_a_whole_text(lead: Client, project: Project) -> None:
