@@ -6,14 +6,15 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final
 
 from transcripts.masking import names
 from transcripts.masking.budget import Budget
-from transcripts.masking.fold import pattern
+from transcripts.masking.fold import gate, pattern
 from transcripts.masking.names import Strength
 from transcripts.masking.options import DEFAULT, Options
-from transcripts.masking.rulefiles import TextRule, any_needed, text_rules
+from transcripts.masking.rulefiles import TextRule, all_needed, any_needed, text_rules
 from transcripts.masking.spans import Hit, Rank
 from transcripts.masking.tables import column_hits, table_hits
 from transcripts.masking.values import DIGIT, LETTER, is_secret, is_stand_in
@@ -62,19 +63,25 @@ def context_hits(
     text: str, folded: bytes, budget: Budget, options: Options = DEFAULT
 ) -> Iterator[Hit]:
     """Secrets that `text` gives away by what stands around them; `folded` is `fold(text)`."""
-    yield from _assigned(text, folded, budget, options)
-    yield from _flags(text, folded, options)
-    if any_needed("context").search(folded):
+    if _any_context().search(folded):
+        yield from _assigned(text, folded, budget, options)
+        yield from _flags(text, folded, options)
         lowered = folded.lower()
-        for rule in text_rules("context"):
-            if any(word in lowered for word in rule.needs):
+        present = {word for word in all_needed("context") if word in lowered}
+        for rule in text_rules("context") if present else ():
+            if not present.isdisjoint(rule.needs):
                 budget.check()
                 yield from rule_hits(rule, text, folded)
-    yield from _cookies(text, folded)
+        yield from _cookies(text, folded)
     if "|" in text:
         yield from table_hits(text)
     if "\n" in text:
         yield from column_hits(text)
+
+
+@cache
+def _any_context() -> Any:
+    return gate(ASSIGNED, FLAG, any_needed("context"), COOKIE_LINE)
 
 
 def rule_hits(rule: TextRule, text: str, folded: bytes) -> Iterator[Hit]:

@@ -8,9 +8,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from transcripts.masking.fold import compiled, fold
 from transcripts.masking.spans import Hit, Rank
 
 BLOB: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{16,})*={0,2}")
+# Without one of these in the folded text there is none: folding makes no such sign another one.
+LONG_WORD: Final = compiled(rb"[A-Za-z0-9+/_-]{16}")
 # Words and paths have no capitals in the middle, as base64 of text has.
 MIXED: Final = re.compile(r"[a-z0-9+/][A-Z]|[A-Z][a-z0-9+/][A-Z0-9]|\d[a-z]")
 # Base64 inside base64 is read as well; deeper nesting is not seen.
@@ -25,6 +28,8 @@ LONGEST: Final = 262_144
 
 def blob_hits(text: str, finds: Callable[[str], bool], depth: int = DEPTH) -> Iterator[Hit]:
     """Base64 blobs of `text` whose content `finds` says holds a secret."""
+    if not LONG_WORD.search(fold(text)):
+        return
     for found in BLOB.finditer(text):
         blob = found.group()
         if len(blob) > LONGEST or not MIXED.search(blob[:LOOKED_AT]):

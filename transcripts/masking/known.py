@@ -84,6 +84,12 @@ class KnownValues:
         """How many values were learned that were not among those stored."""
         return len(self._news)
 
+    def stands_in(self, text: str) -> bool:
+        """Whether a known value stands in `text`."""
+        if not (self._plain or self._stored):
+            return False
+        return next(self.hits(text, fold(text)), None) is not None
+
     def hits(self, text: str, folded: bytes) -> Iterator[Hit]:
         """Where known values stand in `text`; `folded` is `fold(text)`."""
         if self._plain:

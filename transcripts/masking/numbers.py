@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from transcripts.masking.fold import pattern
+from transcripts.masking.fold import gate, pattern
 from transcripts.masking.options import Options
 from transcripts.masking.spans import Hit, Rank
 
@@ -34,6 +34,7 @@ IBAN_LENGTHS: Final = {
     "SA": 24, "SC": 31, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "ST": 25, "SV": 28, "TL": 23,
     "TN": 24, "TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20,
 }  # fmt: skip
+CARD_OR_IBAN: Final = gate(CARD, IBAN)
 EMAIL: Final = pattern(r"\b([a-z0-9._%+\-]{1,64}@[a-z0-9](?:[a-z0-9\-]{0,62}\.)+[a-z]{2,24})\b")
 PHONE: Final = pattern(
     r"(?:^|[\s(:;,\"'>])((?:\+|00)[1-9][\d ()/.\-]{6,20}\d|\(\d{3}\) ?\d{3}-\d{4}"
@@ -43,12 +44,13 @@ PHONE: Final = pattern(
 
 def number_hits(folded: bytes, options: Options) -> Iterator[Hit]:
     """What `options` asks for of cards, accounts, addresses and numbers in a folded text."""
-    if options.card:
-        yield from (
-            hit for hit in _each(CARD, folded, "card", is_card) if _stands_alone(folded, hit)
-        )
-    if options.iban:
-        yield from _ibans(folded)
+    if CARD_OR_IBAN.search(folded):
+        if options.card:
+            yield from (
+                hit for hit in _each(CARD, folded, "card", is_card) if _stands_alone(folded, hit)
+            )
+        if options.iban:
+            yield from _ibans(folded)
     if options.email:
         yield from _each(EMAIL, folded, "email", lambda _value: True)
     if options.phone:

@@ -6,11 +6,11 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final
 
 from transcripts.masking.budget import Budget
-from transcripts.masking.fold import pattern
+from transcripts.masking.fold import gate, pattern
 from transcripts.masking.rulefiles import FOLDER
 from transcripts.masking.spans import Hit, Rank
 from transcripts.masking.values import DIGIT, LETTER, SPEECH, is_stand_in
@@ -53,7 +53,7 @@ TICKET: Final = re.compile(r"^[A-Z]{1,10}[-_]?\d+$")
 STRONG_SYMBOL: Final = re.compile(r"[!@#$%^&*?§~]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Words:
     noun: Any
     number_noun: Any
@@ -64,6 +64,13 @@ class _Words:
     pair: Any
     used_as: Any
     changed_it: Any
+
+    @cached_property
+    def any(self) -> Any:
+        """Matches where one of the patterns that a search begins with does."""
+        return gate(
+            *(self.noun, self.number_noun, self.sign_in, self.pair, self.used_as, self.changed_it)
+        )
 
 
 @cache
@@ -107,6 +114,8 @@ def _words() -> _Words:
 def prose_hits(folded: bytes, budget: Budget) -> Iterator[Hit]:
     """Secrets that the sentences of a folded text give away."""
     words = _words()
+    if not words.any.search(folded):
+        return
     text = folded.decode("latin-1")
     for numeric, noun in ((False, words.noun), (True, words.number_noun)):
         for count, found in enumerate(noun.finditer(folded)):

@@ -52,8 +52,13 @@ def text_rules(name: str) -> tuple[TextRule, ...]:
 @cache
 def any_needed(name: str) -> Any:
     """A pattern that finds a needed word of some rule: most texts have none, and need no more."""
-    needs = {word.decode() for rule in text_rules(name) for word in rule.needs}
-    return pattern("|".join(re2.escape(word) for word in sorted(needs)))
+    return pattern("|".join(re2.escape(word.decode()) for word in all_needed(name)))
+
+
+@cache
+def all_needed(name: str) -> tuple[bytes, ...]:
+    """The words that rules of `rules/<name>.toml` need, each once."""
+    return tuple(sorted({word for rule in text_rules(name) for word in rule.needs}))
 
 
 @cache
