@@ -66,7 +66,9 @@ class Fault:
     @property
     def title(self) -> str:
         """The fault as a headline in plain words; what it cites stands between “ and ”."""
-        said = self.brief[:1].upper() + self.brief[1:] if self.detector == ENDED else self.brief
+        said = self.brief
+        if not (self.tool and said.startswith(self.tool)):
+            said = said[:1].upper() + said[1:]
         if self.error and (self.detector in CITED or self.detector == ENDED):
             return f"{said}: {quoted(self.error, TITLE_ERROR_CHARACTERS)}"
         return said

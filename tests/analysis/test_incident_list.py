@@ -151,6 +151,7 @@ def test_a_bad_cursor_is_the_beginning(project: Project, lead: Client, address: 
 
 def test_queries_do_not_grow_with_rows(project: Project, lead: Client, address: str) -> None:
     a_failing_run(project, "one")
+    lead.get(address)  # The first view of a session keeps what it learns of the person.
     with CaptureQueriesContext(connection) as few:
         lead.get(address)
     for name in "abcdef":
