@@ -309,3 +309,16 @@ def test_no_template_marks_text_as_safe() -> None:
     ]
 
     assert wrong == []
+
+
+def test_no_file_holds_the_marks_of_a_merge() -> None:
+    # What `git grep` answers when it finds nothing is 1.
+    found = subprocess.run(
+        ["git", "grep", "-nE", "^(<{7}|>{7}) ", "--", "."],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (found.returncode, found.stdout) == (1, "")

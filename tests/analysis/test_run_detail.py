@@ -60,6 +60,8 @@ def test_shows_verdict_facts_and_the_odd_round(lead: Client, project: Project) -
     assert "<h1>VPN drops every ten minutes, I cannot keep the ledger open</h1>" in text
     assert f'href="{address_of(run)}?at=3#r3" data-goto="3" class="odd-link">3</a>' in text
     assert "complete, 52 of 52" in text
+    names = re.findall(r"<dt>(\w+)</dt>", text)
+    assert len(names) == len(set(names))
     assert "Nothing came back: an empty string, no error flag" in text
     assert "First odd round: empty result." in text
     assert "a lead, not proof" in text
