@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from transcripts.choices import REMOVED, StopReason
-from transcripts.json_tree import inline_args, json_node
+from transcripts.json_tree import elements_of, inline_args, json_node
 from transcripts.selectors.pages import TOLD_MESSAGES, Cut, RoundWindow
 
 # Characters shown before "show all"; a result that is JSON is folded instead, up to what was
@@ -16,6 +16,9 @@ SHOWN = 480
 SHOWN_LINES = 8
 SHOWN_ARGS = 300
 SHOWN_ORPHANS = 5
+SHOWN_HEARD = 6
+# Elements of a round's JSON results together.
+TREE_ELEMENTS = 150
 EMPTY_WORDS = {
     "": "an empty string",
     "null": "null",
@@ -36,7 +39,7 @@ STOP_TONES = {
 @dataclass(frozen=True)
 class TextCard:
     """A text to show. `part` and `index` name it for "show all"; `more` is how many characters are
-    left.
+    left; `elements` how many its tree takes on a page, where it is JSON.
     """
 
     text: str
@@ -44,6 +47,7 @@ class TextCard:
     part: str
     index: int | None = None
     is_json: bool = False
+    elements: int = 0
 
     @property
     def more(self) -> int:
@@ -81,9 +85,9 @@ class MessageCard:
     opaque: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass
 class RoundCard:
-    """One round of the page."""
+    """One round of the page. What is left out of it is counted."""
 
     number: int
     stop: str
@@ -107,6 +111,9 @@ class RoundCard:
     input_size: int | None
     findings: list[Any] = field(default_factory=list)
     annotations: list[Any] = field(default_factory=list)
+    findings_left: int = 0
+    annotations_left: int = 0
+    heard_left: int = 0
 
 
 def round_cards(window: RoundWindow, *, live_last: int | None = None) -> list[RoundCard]:
@@ -121,6 +128,7 @@ def round_cards(window: RoundWindow, *, live_last: int | None = None) -> list[Ro
 def _round_card(round_: dict[str, Any], window: RoundWindow, *, waits: bool) -> RoundCard:
     calls = window.calls.get(round_["number"], [])
     stop = StopReason(round_["stop"])
+    heard = _heard(round_, window)
     return RoundCard(
         number=round_["number"],
         stop=stop,
@@ -130,9 +138,10 @@ def _round_card(round_: dict[str, Any], window: RoundWindow, *, waits: bool) -> 
         reply=_text(round_, "reply"),
         reasoning=_text(round_, "reasoning"),
         error=_text(round_, "error"),
-        calls=tuple(call_card(call, waits=waits) for call in calls),
+        calls=_folded([call_card(call, waits=waits) for call in calls]),
         calls_left_out=max(0, round_["call_count"] - len(calls)),
-        heard=_heard(round_, window),
+        heard=heard[:SHOWN_HEARD],
+        heard_left=max(0, len(heard) - SHOWN_HEARD),
         dropped_count=len(round_["dropped"]),
         gone=_gone_words(round_, window),
         tokens_in=round_["tokens_in"],
@@ -168,6 +177,24 @@ def call_card(call: dict[str, Any], *, waits: bool = False) -> CallCard:
     )
 
 
+def _folded(calls: list[CallCard]) -> tuple[CallCard, ...]:
+    """The calls of one round; results that are JSON are trees as long as there is room for them,
+    the others are shown as text.
+    """
+    room = TREE_ELEMENTS
+    made = []
+    for call in calls:
+        result = call.result
+        if result is not None and result.is_json:
+            if result.elements > room:
+                text = TextCard(head_of(result.text), result.length, "result", result.index)
+                call = replace(call, result=text)
+            else:
+                room -= result.elements
+        made.append(call)
+    return tuple(made)
+
+
 def nothing_words(text: str) -> str:
     """Which kind of nothing a result is: "an empty string", "an empty list"; empty when it is
     something.
@@ -199,9 +226,10 @@ def _result(call: dict[str, Any], *, waits: bool) -> tuple[TextCard | None, str,
     if nothing:
         flag = {True: "error flag set", False: "no error flag set"}.get(flagged, "no error flag")
         return None, "error" if flagged else "empty", f"Nothing came back: {nothing}, {flag}"
-    is_json = length == len(text) and json_node(text) is not None
-    shown = text if is_json else head_of(text)
-    card = TextCard(shown, length, "result", call["index"], is_json)
+    node = json_node(text) if length == len(text) else None
+    shown = head_of(text) if node is None else text
+    elements = elements_of(node) if node else 0
+    card = TextCard(shown, length, "result", call["index"], node is not None, elements)
     return card, "error" if flagged else "text", ""
 
 
@@ -233,11 +261,19 @@ def message_card(message: dict[str, Any], *, shown: int = SHOWN) -> MessageCard:
         origin = f"a result of round {message['result_round']}"
     text, length = message["content_head"], message["content_length"]
     is_result = message["result_round"] is not None or message["role"] == "tool"
-    is_json = is_result and length == len(text) and json_node(text) is not None
+    node = json_node(text) if is_result and length == len(text) else None
+    is_json = node is not None
     return MessageCard(
         ident=message["ident"],
         role=message["role"],
-        text=TextCard(text if is_json else head_of(text, shown), length, "message", None, is_json),
+        text=TextCard(
+            text if is_json else head_of(text, shown),
+            length,
+            "message",
+            None,
+            is_json,
+            elements_of(node) if node else 0,
+        ),
         is_result=is_result,
         origin=origin,
         opaque=tuple(str(part) for part in message["opaque_kinds"]),

@@ -47,6 +47,15 @@ def json_node(text: str) -> Node | None:
     return _node("", value, budget, MAX_DEPTH)
 
 
+def elements_of(node: Node) -> int:
+    """How many HTML elements the tree takes on a page."""
+    key = 1 if node.key else 0
+    if not node.children:
+        return key
+    rows = sum(1 + elements_of(child) for child in node.children)
+    return key + 3 + rows + (1 if node.left_out else 0)
+
+
 def inline_args(text: str) -> str:
     """Arguments as people write a call: `employee_id=4417, note="…"`; other JSON, and no JSON, as
     it is.

@@ -113,7 +113,7 @@ def run_page(
     if search is not None and wanted.order == "best":
         return _ranked_page(matching, wanted, search, place_of(before or after), limit)
     order = ORDERS.get(wanted.order, ORDERS["newest"])
-    matching = order.runs(matching.select_related("verdict"), project)
+    matching = order.runs(matching.select_related("verdict").defer("verdict__cells"), project)
     newer_than, older_than = order.place_of(after), order.place_of(before)
     back, place = newer_than is not None, newer_than or older_than
     if place is not None:

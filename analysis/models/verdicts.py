@@ -28,7 +28,9 @@ class Verdict(models.Model):
     read, `stale_since` is set while a live run has rounds that they have not read. `errors` maps a
     detector that raised to its error's type. `suite` and `limits` name the detectors and the set
     limits that it was made under. `cost` is the run's own, else computed from its tokens; of
-    `cost_rounds` rounds it is known. `context_window` is in tokens, `window_from` says where from.
+    `cost_rounds` rounds it is known. `cells` are the rounds as the run page's map draws them (see
+    `analysis.cells`), empty where it was made before they were kept. `context_window` is in
+    tokens, `window_from` says where from.
     """
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="verdict")
@@ -44,6 +46,7 @@ class Verdict(models.Model):
     odd_why = MaskedTextField(blank=True)
     recovered_at = models.PositiveIntegerField(null=True, blank=True)
     strip = models.CharField(max_length=64, blank=True)
+    cells = models.JSONField(default=dict)
     wasted = models.JSONField(default=dict)
     wasted_rounds = models.PositiveIntegerField(default=0)
     errors = models.JSONField(default=dict)

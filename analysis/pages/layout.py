@@ -83,9 +83,23 @@ class Layout:
         ]
         return self._items(1, self.last, _merged(spans))
 
+    def near(self, numbers: Iterable[int]) -> list[Item]:
+        """The whole run, of which the first and the last line and each of the rounds with its
+        neighbours are shown.
+        """
+        if self.last == 0:
+            return []
+        ends = [(1, self._walk(1, 1, 1)), (self._walk(self.last, -1, 1), self.last)]
+        spans = [(self._walk(at, -1, 2), self._walk(at, 1, 2)) for at in numbers]
+        return self._items(1, self.last, _merged([*ends, *spans]))
+
     def part(self, first: int, last: int, *, loaded: Sequence[Span]) -> list[Item]:
         """The items of rounds `first` to `last` alone, of which the `loaded` spans are shown."""
         return self._items(first, min(last, self.last), _merged(loaded))
+
+    def exactly(self, first: int, last: int, *, loaded: Sequence[Span]) -> list[Item]:
+        """The same, with no small hole filled; `loaded` is ascending and does not overlap."""
+        return self._items(first, min(last, self.last), loaded)
 
     def line_at(self, number: int) -> Item | None:
         """The fold or missing stretch that holds the round, or None."""

@@ -31,19 +31,21 @@ class RunFindings:
         self.total = len(self.rows)
         self._gaps: dict[Span, int] = {}
 
-    def fetch_for(self, *, shown: Sequence[Span], gaps: Sequence[Span]) -> None:
-        """Get what `rows` lacks for the shown rounds, and count those of the gaps. Two queries, or
-        none.
-        """
-        if self.all_here:
+    def fetch_for(self, shown: Sequence[Span]) -> None:
+        """Get what `rows` lacks for the shown rounds. One query, or none."""
+        if self.all_here or not shown:
             return
         here = {finding.pk for finding in self.rows}
         near = Q()
         for first, last in shown:
             near |= Q(round__gte=first, round__lte=last)
-        if shown:
-            wanted = Finding.objects.filter(near, run=self.run).order_by("order")[: 2 * FETCHED]
-            self.rows += [finding for finding in wanted if finding.pk not in here]
+        wanted = Finding.objects.filter(near, run=self.run).order_by("order")[: 2 * FETCHED]
+        self.rows += [finding for finding in wanted if finding.pk not in here]
+
+    def count_in(self, gaps: Sequence[Span]) -> None:
+        """Count all, and those of the gaps. One query, or none."""
+        if self.all_here:
+            return
         counts = Finding.objects.filter(run=self.run).aggregate(
             total=Count("pk"),
             **{
@@ -55,7 +57,7 @@ class RunFindings:
         self._gaps = {span: counts[f"gap{at}"] for at, span in enumerate(gaps)}
 
     def count(self, first: int, last: int) -> int:
-        """How many findings rounds `first` to `last` have; a span of `fetch_for` where not all are
+        """How many findings rounds `first` to `last` have; a span of `count_in` where not all are
         here.
         """
         if (first, last) in self._gaps:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from transcripts.selectors.pages import Bin
 
-MAX_CELLS = 120
 MAX_STRETCHES = 40
 # Of a cell's width; the rest is the gap to the next.
 CELL_WIDTH = 0.86

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from analysis.cells import MAX_CELLS, bins_of, last_round
 from analysis.choices import Severity
 from analysis.models import Finding, Verdict
+from analysis.pages.fit import LINE_ELEMENTS, PAGE_ELEMENTS, Line, card_elements, kept
 from analysis.pages.folds import Fold, folds_of
 from analysis.pages.layout import Item, Kind, Layout, Sizes, Span
 from analysis.pages.run_findings import RunFindings
-from analysis.pages.run_map import MAX_CELLS, Mark, RunMap, run_map
+from analysis.pages.run_map import Mark, RunMap, run_map
 from analysis.selectors.annotations import RunAnnotations, run_annotations
 from analysis.strip import REPETITIONS, repeat_span
 from analysis.words import TRIMMED, detector_title
@@ -24,8 +26,14 @@ from transcripts.selectors.pages import bin_size, call_changes, round_bins, roun
 STEP = 12
 SAYS_AGAIN = REPETITIONS | {"repeated_reply", "retried_failure"}
 # Findings that the list beside the rounds names; the others are counted, and opened by a link.
-LISTED_FINDINGS = 40
+LISTED_FINDINGS = 20
+# Of one round; a page of all of them is a link away.
+FINDINGS_OF_ROUND = 4
+ANNOTATIONS_OF_ROUND = 3
 GAP_LINKS = 3
+# A printed report is read, not scrolled: it may be longer than the page.
+REPORTED = 12
+REPORT_ELEMENTS = 1_200
 
 
 @dataclass
@@ -69,8 +77,7 @@ class RunView:
     @cached_property
     def last(self) -> int:
         """The number of the last round, counting those that should have come."""
-        expected = self.run.completeness.get("rounds_expected") or 0
-        return max(self.run.last_round, int(expected))
+        return last_round(last=self.run.last_round, completeness=self.run.completeness)
 
     @cached_property
     def findings(self) -> RunFindings:
@@ -114,13 +121,23 @@ class RunView:
 
     def around(self, anchor: int) -> list[PageItem]:
         """The rounds of a page that is anchored at round `anchor`."""
-        return self._filled(self.layout(anchor).around(anchor, Sizes()))
+        layout = self.layout(anchor)
+        whole = (1, self.last)
+        return self._filled(layout, whole, layout.around(anchor, Sizes()), anchor, PAGE_ELEMENTS)
 
-    def part(self, first: int, last: int, take: str) -> list[PageItem]:
+    def report(self) -> list[PageItem]:
+        """The rounds that a printed report shows: of each detector the first, with neighbours."""
+        named = [finding.round for finding in self.findings.first_of_each()]
+        numbers = {min(max(number, 1), self.last) for number in [*named, self.odd_round or 1]}
+        layout = self.layout(*numbers)
+        items = layout.near(sorted(numbers)[:REPORTED])
+        return self._filled(layout, (1, self.last), items, self.odd_round or 1, REPORT_ELEMENTS)
+
+    def part(self, first: int, last: int, take: str, room: int) -> list[PageItem]:
         """What comes in the place of a line that stands for rounds `first` to `last`.
 
         `take` is `first` or `last` (so many lines from that end) or `none` (the line again, as one
-        gap).
+        gap). What it brings is of about `room` elements at most, and of one line at least.
         """
         layout = self.layout()
         loaded: list[Span] = []
@@ -128,18 +145,36 @@ class RunView:
             loaded = [(first, min(layout.forward(first, STEP), last))]
         elif take == "last":
             loaded = [(max(layout.backward(last, STEP), first), last)]
-        return self._filled(layout.part(first, last, loaded=loaded))
+        items = layout.part(first, last, loaded=loaded)
+        anchor = last if take == "last" else first
+        return self._filled(layout, (first, last), items, anchor, room)
 
-    def _filled(self, items: Sequence[Item]) -> list[PageItem]:
-        shown = [(item.first, item.last) for item in items if item.kind is Kind.ROUNDS]
-        others = [(item.first, item.last) for item in items if item.kind is not Kind.ROUNDS]
-        self.findings.fetch_for(shown=shown, gaps=others)
-        live = self.last if self.run.ending == Ending.OPEN else None
-        cards = round_cards(round_window(run=self.run, spans=shown), live_last=live)
-        for card in cards:
-            card.findings.extend(self._told(self.findings.of_round(card.number)))
-            card.annotations.extend(self.said.by_round.get(card.number, ()))
+    def _filled(
+        self, layout: Layout, whole: Span, items: Sequence[Item], anchor: int, room: int
+    ) -> list[PageItem]:
+        """The items with what they say, as many of them as there is room for."""
+        cards = self._cards([(i.first, i.last) for i in items if i.kind is Kind.ROUNDS])
+        lines = list(_lines(items, cards))
+        fitting = kept(lines, anchor=anchor, room=room)
+        if sum(last - first + 1 for first, last in fitting) < sum(
+            line.last - line.first + 1 for line in lines
+        ):
+            items = layout.exactly(*whole, loaded=fitting)
+        self.findings.count_in([(i.first, i.last) for i in items if i.kind is not Kind.ROUNDS])
         return [self._page_item(item, cards) for item in items]
+
+    def _cards(self, spans: Sequence[Span]) -> list[RoundCard]:
+        self.findings.fetch_for(spans)
+        live = self.last if self.run.ending == Ending.OPEN else None
+        cards = round_cards(round_window(run=self.run, spans=spans), live_last=live)
+        for card in cards:
+            findings = self._told(self.findings.of_round(card.number))
+            card.findings.extend(findings[:FINDINGS_OF_ROUND])
+            card.findings_left = len(findings) - len(card.findings)
+            said = self.said.by_round.get(card.number, ())
+            card.annotations.extend(said[-ANNOTATIONS_OF_ROUND:])
+            card.annotations_left = len(said) - len(card.annotations)
+        return cards
 
     def _told(self, findings: list[Finding]) -> list[Finding]:
         """The odd round's own finding first."""
@@ -160,7 +195,10 @@ class RunView:
     @cached_property
     def map(self) -> RunMap:
         per_cell = bin_size(last=self.last, bins=MAX_CELLS)
-        found = round_bins(run=self.run, last=self.last, bins=MAX_CELLS)
+        found = bins_of(self.verdict.cells, last=self.last) if self.verdict else None
+        if found is None:
+            # Rounds came since, or it was read before cells were kept.
+            found = round_bins(run=self.run, last=self.last, bins=MAX_CELLS)
         return run_map(
             bins=found.bins,
             top=found.top,
@@ -198,6 +236,20 @@ class RunView:
         """Calls of a fold whose result is not what the same call gave before, with their rounds."""
         rows = call_changes(run=self.run, first=first, last=last, limit=limit)
         return [(row["round_number"], call_card(row)) for row in rows]
+
+
+def _lines(items: Sequence[Item], cards: Sequence[RoundCard]) -> Iterator[Line]:
+    """The lines of the items, each with about how many elements it takes."""
+    for item in items:
+        if item.kind is Kind.GAP:
+            continue
+        if item.kind is not Kind.ROUNDS:
+            yield Line(item.first, item.last, LINE_ELEMENTS)
+            continue
+        here = [card for card in cards if item.first <= card.number <= item.last]
+        starts = [item.first, *(card.number for card in here[1:]), item.last + 1]
+        for card, first, following in zip(here, starts, starts[1:], strict=False):
+            yield Line(first, following - 1, card_elements(card))
 
 
 def _stands_out(finding: Finding) -> bool:

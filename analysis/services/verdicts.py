@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from analysis.alerts.outbox import run_tell
+from analysis.cells import cells_of, last_round
 from analysis.detectors.base import Finding as Found
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading.prices import RunCost, cost_of, window_of
@@ -159,6 +160,10 @@ def _verdict(run: Run, masked: MaskedRun, analysis: Analysis, applied: Applied) 
         odd_why=derived_text(odd.why, masked) if odd else "",
         recovered_at=odd.recovered_at if odd else None,
         strip=analysis.strip,
+        cells=cells_of(
+            masked.record.rounds,
+            last=last_round(last=run.last_round, completeness=run.completeness),
+        ),
         wasted=_wasted(analysis.wasted),
         wasted_rounds=len(analysis.wasted.rounds),
         errors=analysis.errors,

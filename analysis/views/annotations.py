@@ -131,11 +131,16 @@ def incident_annotate(request: HttpRequest, reader: Reader, number: int) -> Http
 @require_safe
 @project_page(May.READ_TRANSCRIPTS)
 def annotation_list(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
-    """All that people said about a run."""
+    """All that people said about a run, or about one `?round=`."""
     run = run_for(reader.project, pk)
     reader.require_read(run)
     note_access(request, reader, AccessAction.READ, run, {"annotations": True})
-    context = {"section": "runs", "run": run, "said": run_annotations(run=run)}
+    said = request.GET.get("round", "")
+    number = int(said) if said.isdecimal() and len(said) < 10 else None
+    rows = run_annotations(run=run).rows
+    if number:
+        rows = [row for row in rows if row.round == number]
+    context = {"section": "runs", "run": run, "rows": rows, "number": number}
     return render(request, "analysis/annotation_list.html", context | _may(reader))
 
 

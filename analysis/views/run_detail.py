@@ -14,9 +14,10 @@ from django.views.decorators.http import require_safe
 from agentdesk.htmx import is_swap, template_for
 from analysis.lists.filters import RunFilter
 from analysis.lists.pages import neighbours
+from analysis.pages.fit import PART_ELEMENTS
 from analysis.pages.run_costs import cost_fact, repeats_fact, window_fact
 from analysis.pages.run_findings import finding_round_after, finding_round_before
-from analysis.pages.run_pages import LISTED_FINDINGS, STEP, RunView
+from analysis.pages.run_pages import LISTED_FINDINGS, RunView
 from analysis.selectors.incidents import incidents_of_runs
 from analysis.selectors.runs import run_with_verdict
 from analysis.words import verdict_label
@@ -35,12 +36,19 @@ LISTED_ANNOTATIONS = 6
 @require_safe
 @project_page(May.SEE_RUNS)
 def run_detail(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
-    """One run, opened at its first odd round, or at `?at=`."""
+    """One run, opened at its first odd round, or at `?at=`; with `?report` only the rounds that
+    findings name, to be printed.
+    """
     run = run_with_verdict(project=reader.project, pk=pk)
     view = RunView(run, may_read=reader.may_read(run), unfolded="unfold" in request.GET)
     anchor = view.anchor(request.GET.get("at", ""))
     context = _frame(request, reader, view)
-    context |= {"anchor": anchor, "items": view.around(anchor)}
+    report = "report" in request.GET
+    context |= {
+        "anchor": anchor,
+        "report": report,
+        "items": view.report() if report else view.around(anchor),
+    }
     if reader.may_read(run):
         note_access(request, reader, AccessAction.READ, run, detail={"at": anchor})
     if not is_swap(request):
@@ -62,7 +70,7 @@ def run_part(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     view = RunView(run, may_read=reader.may_read(run), unfolded="unfold" in request.GET)
     reader.require_read(run)
     note_access(request, reader, AccessAction.READ, run, detail={"first": span[0], "last": span[1]})
-    context = _frame(request, reader, view) | {"items": view.part(*span, take)}
+    context = _frame(request, reader, view) | {"items": view.part(*span, take, _room(request))}
     if not is_swap(request):
         return redirect(_address(reader, run, at=span[1] if take == "last" else span[0]))
     return render(request, "analysis/_items.html", context)
@@ -105,14 +113,24 @@ def run_live(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
 @require_safe
 @project_page(May.SEE_RUNS)
 def run_findings(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
-    """All findings of a run, for a run with more than its page lists; a page of them at a time."""
+    """All findings of a run, or of one `?round=`, where its page does not list them; a page of
+    them at a time.
+    """
     run = run_with_verdict(project=reader.project, pk=pk)
-    paginator = Paginator(run.findings.order_by("order"), FINDINGS_PER_PAGE)
+    findings = run.findings.order_by("order")
+    number = _round_number(request.GET.get("round", ""))
+    if number:
+        findings = findings.filter(round=number)
+    paginator = Paginator(findings, FINDINGS_PER_PAGE)
     page = paginator.get_page(request.GET.get("page"))
     if reader.may_read(run):
         # What findings say of a call quotes it.
         note_access(request, reader, AccessAction.READ, run, detail={"findings": page.number})
-    context = _frame(request, reader, RunView(run, may_read=reader.may_read(run))) | {"page": page}
+    context = _frame(request, reader, RunView(run, may_read=reader.may_read(run))) | {
+        "page": page,
+        "number": number,
+        "state": urlencode({"round": number} if number else {}),
+    }
     return render(request, "analysis/run_findings.html", context)
 
 
@@ -147,7 +165,6 @@ def _frame(request: HttpRequest, reader: Reader, view: RunView) -> dict[str, Any
         "address": _address(reader, run),
         "kept": urlencode(kept),
         "list_state": list_state,
-        "step": STEP,
     }
 
 
@@ -205,6 +222,17 @@ def _facts(view: RunView) -> list[Fact]:
 def _address(reader: Reader, run: Run, *, at: int | None = None) -> str:
     address = reverse("analysis:run_detail", args=[reader.project.slug, run.pk])
     return address if at is None else f"{address}?at={at}#r{at}"
+
+
+def _round_number(said: str) -> int | None:
+    return int(said) if said.isdecimal() and len(said) < 10 else None
+
+
+def _room(request: HttpRequest) -> int:
+    """How many elements the page has room for, as its script says in `?room=`."""
+    said = request.GET.get("room", "")
+    known = said.isdecimal() and len(said) < 5
+    return min(int(said), PART_ELEMENTS) if known else PART_ELEMENTS
 
 
 def _span(request: HttpRequest) -> tuple[int, int] | None:

@@ -11,6 +11,10 @@
     setTimeout(() => note.remove(), 2600);
   };
   window.desk.toast = toast;
+  window.desk.copy = (text, words = "Copied") => navigator.clipboard.writeText(text).then(
+    () => toast(words),
+    () => toast("This browser does not let the page copy. Select the text instead."),
+  );
 
   // The server tells times in the reader's own zone from the next page on.
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -36,10 +40,7 @@
     const copier = event.target.closest("[data-copy], [data-copy-from]");
     if (copier) {
       event.preventDefault();
-      navigator.clipboard.writeText(copied(copier)).then(
-        () => toast("Copied"),
-        () => toast("This browser does not let the page copy. Select the text instead."),
-      );
+      window.desk.copy(copied(copier));
     }
   });
 

@@ -28,7 +28,14 @@ window.desk = (() => {
   });
 
   const showKeys = () => {
-    const dialog = document.getElementById("keys");
+    let dialog = document.getElementById("keys");
+    // A long page keeps it in a template until it is asked for, and puts it away again.
+    const kept = document.querySelector("template[data-keys]");
+    if (!dialog && kept) {
+      document.body.append(kept.content.cloneNode(true));
+      dialog = document.getElementById("keys");
+      dialog.addEventListener("close", () => dialog.remove());
+    }
     if (!dialog) return false;
     if (dialog.open) dialog.close();
     else dialog.showModal();

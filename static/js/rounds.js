@@ -94,6 +94,17 @@
   desk.onKey("k", () => step(-1));
   desk.onKey("n", () => finding(1));
   desk.onKey("p", () => finding(-1));
+  const copyLink = () => {
+    const item = here();
+    const number = item?.dataset.first;
+    if (!number) return false;
+    desk.copy(`${location.origin}${run.dataset.address}?at=${number}#r${number}`, `Copied the link to round ${Number(number).toLocaleString("en")}`);
+    return true;
+  };
+  desk.onKey("l", copyLink);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-copy-link]")) copyLink();
+  });
   desk.onKey("Home", () => { goTo(1); });
   desk.onKey("End", () => { goTo(last); });
   desk.onKey("Enter", (event) => {

@@ -4,18 +4,24 @@
   const run = document.getElementById("run");
   if (!run) return;
   const MOST_ELEMENTS = 800;
-  const A_LOAD = 210; // elements that one load brings, about
-  const AHEAD = 2.2; // screens that stay where one scrolls to
-  const BEHIND = 0.5; // and where one comes from
+  const A_LOAD = 240; // elements that one load brings at most, about
+  const LEAST_LOAD = 70;
+  const SPARE = 30;
+  // Screens that stay where one scrolls to, and where one comes from: fewer, the more crowded it is.
+  const STAYS = [[2.2, 0.5], [1.2, 0.3], [0.7, 0.1], [0.3, 0]];
   let busy = false;
   let down = true;
 
   const items = () => [...document.querySelectorAll("#rounds > .item")];
 
+  const free = () => MOST_ELEMENTS - SPARE - document.getElementsByTagName("*").length;
+
   const load = (gap, end) => {
     const opener = gap.querySelector(`[data-opens="${end}"]`);
     if (!opener) return Promise.resolve();
-    return htmx.ajax("GET", opener.getAttribute("hx-get"), { target: gap, swap: "outerHTML" });
+    const room = Math.min(A_LOAD, free());
+    if (room < LEAST_LOAD) return Promise.resolve(); // the line stays, and says what is not loaded
+    return htmx.ajax("GET", `${opener.getAttribute("hx-get")}&room=${room}`, { target: gap, swap: "outerHTML" });
   };
 
   // Rounds enter above what one reads: keep what one reads where it is.
@@ -31,12 +37,12 @@
   };
 
   // A stretch of loaded rounds that is far from the screen, with the gap beside it, becomes one gap again.
-  const unload = async () => {
+  const unload = async ([ahead, behind]) => {
     const all = items();
     const far = (item) => {
       const box = item.getBoundingClientRect();
-      const above = (down ? BEHIND : AHEAD) * innerHeight;
-      const below = (down ? AHEAD : BEHIND) * innerHeight;
+      const above = (down ? behind : ahead) * innerHeight;
+      const below = (down ? ahead : behind) * innerHeight;
       return box.bottom < -above || box.top > innerHeight + below;
     };
     for (const [at, gap] of all.entries()) {
@@ -48,7 +54,7 @@
           if (next <= 1 || next >= all.length - 2) break;
           going.push(all[next]);
         }
-        if (going.length < 4) continue;
+        if (going.length < 2) continue;
         if (all[next]?.dataset.kind === "gap") going.push(all[next]); // two gaps that meet become one
         const part = [...going, gap];
         const first = Math.min(...part.map((item) => Number(item.dataset.first)));
@@ -63,9 +69,17 @@
     return false;
   };
   const makeRoom = async (room) => {
-    const crowded = () => document.getElementsByTagName("*").length + room > MOST_ELEMENTS;
-    while (crowded() && (await unload()));
+    for (const stays of STAYS) {
+      while (free() < room && (await unload(stays)));
+    }
   };
+
+  // What is opened by hand brings no more than there is room for, either.
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (event.detail.elt.matches?.("[data-opens]")) {
+      event.detail.parameters.room = String(Math.max(LEAST_LOAD, Math.min(A_LOAD, free())));
+    }
+  });
 
   const onScroll = async () => {
     if (busy) return;

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import re
 
-from analysis.pages.run_map import MAX_CELLS, Mark, RunMap, run_map
+from analysis.cells import MAX_CELLS
+from analysis.pages.run_map import Mark, RunMap, run_map
 from transcripts.selectors.pages import Bin, bin_size
 
 

@@ -203,6 +203,7 @@ def addresses(run: Run) -> list[tuple[str, list[object], str]]:
     return [
         ("analysis:run_list", [slug], "?tab=all"),
         ("analysis:run_detail", [slug, run.pk], "#r3"),
+        ("analysis:run_detail", [slug, run.pk], "?report"),
         ("analysis:run_find", [slug, run.pk], "?q=vpn"),
         ("analysis:run_findings", [slug, run.pk], ""),
         ("analysis:run_changes", [slug, run.pk], "?first=8&last=39"),
@@ -217,7 +218,7 @@ def addresses(run: Run) -> list[tuple[str, list[object], str]]:
         ("analysis:detector_list", [slug], ""),
         ("analysis:detector_detail", [slug, "empty_result"], ""),
         ("analysis:stop_reasons", [slug], ""),
-        ("change_password", [], ""),
+        ("account_change_password", [], ""),
     ]
 
 
@@ -274,7 +275,7 @@ def test_reads_without_scripts(vpn_run: Run, browser: Browser, live_server: Any)
 
     page.locator("[data-row] .open").first.click()
     expect(page.locator("#r3")).to_contain_text("Nothing came back: an empty string")
-    page.get_by_role("link", name="Show the first 12").first.click()
+    page.get_by_role("link", name="Show these rounds").first.click()
     expect(page.locator("#r9")).to_be_visible()
     page.get_by_label("Find in this run").fill("HA-118")
     page.get_by_label("Find in this run").press("Enter")
