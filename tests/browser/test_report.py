@@ -31,6 +31,7 @@ def test_a_report_is_printed(vpn_run: Run, desk: Page, live_server: Any) -> None
     desk.get_by_label("Link to the fix").fill("https://git.example/fix/7")
     desk.get_by_role("button", name="Save").click()
     expect(desk.get_by_text("The root cause stands at the run.")).to_be_visible()
+    desk.wait_for_load_state("load")
 
     desk.keyboard.press("P")
     expect(desk.get_by_text("This is the report of the run")).to_be_visible()

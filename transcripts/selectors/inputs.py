@@ -15,12 +15,14 @@ from transcripts.selectors.pages import CALL_FIELDS, message_heads, text_heads
 class RoundInput:
     """The input of a round as message idents in order; `known` False: the record does not say.
 
-    `added` and `dropped` are told against the round before, `gone` against round 1 (what round 1
-    or any
-    round since read and this one does not, in order of first appearance).
+    `added` and `dropped` are told against round `since`: the one before, or, where it is missing
+    or its input is not known, the last before that; None where there is none. `gone` is told
+    against round 1 (what any round so far read and this one does not, in order of first
+    appearance).
     """
 
     known: bool
+    since: int | None = None
     idents: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
@@ -31,22 +33,21 @@ def round_input(*, run: Run, number: int) -> RoundInput:
     """What the model read in round `number`. One query over the rounds' changes, which are
     small.
     """
-    first = _whole_before(run, number)
     rows = (
-        Round.objects.filter(run=run, number__gte=first, number__lte=number)
+        Round.objects.filter(run=run, number__lte=number)
+        .exclude(input_kind__in=(InputKind.NONE, InputKind.LOOSE))
         .order_by("number")
         .values_list("number", "input_kind", "input_size", "added", "dropped")
     )
     current: list[str] = []
     previous: list[str] = []
     seen: dict[str, None] = {}
-    known = False
-    for at, kind, size, added, dropped in rows.iterator(chunk_size=2000):
-        if at == number:
-            previous = list(current)
+    at, since, known = 0, None, False
+    for reached, kind, size, added, dropped in rows.iterator(chunk_size=4000):
+        if reached == number:
             known = size is not None
-        if kind in (InputKind.NONE, InputKind.LOOSE):
-            continue
+            previous, since = list(current), at or None
+        at = reached
         seen.update((ident, None) for _, ident in added)
         if kind == InputKind.CHANGE and not dropped and _all_at_end(added, len(current)):
             # The usual round only adds; copying the list for each would be quadratic.
@@ -59,6 +60,7 @@ def round_input(*, run: Run, number: int) -> RoundInput:
     before, now = set(previous), set(current)
     return RoundInput(
         True,
+        since=since,
         idents=current,
         added=[ident for ident in current if ident not in before],
         dropped=[ident for ident in dict.fromkeys(previous) if ident not in now],
@@ -126,14 +128,3 @@ def _all_at_end(added: list[list[Any]], length: int) -> bool:
 
 def _placed(pairs: list[list[Any]]) -> tuple[Placed, ...]:
     return tuple(Placed(ident, at) for at, ident in pairs)
-
-
-def _whole_before(run: Run, number: int) -> int:
-    """The last round up to `number` whose stored input is whole, else the first of all."""
-    whole = (
-        Round.objects.filter(run=run, number__lte=number, input_kind=InputKind.WHOLE)
-        .order_by("-number")
-        .values_list("number", flat=True)
-        .first()
-    )
-    return whole or 1

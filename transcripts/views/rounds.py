@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from agentdesk.htmx import template_for
+from agentdesk.htmx import is_swap, template_for
 from transcripts.access import May, Reader, run_for
 from transcripts.cards import call_card, message_card, pretty_json
 from transcripts.choices import AccessAction
@@ -23,20 +23,19 @@ SHOWN_OF_MESSAGE = 1_200
 @require_safe
 @project_page(May.READ_TRANSCRIPTS)
 def round_input(request: HttpRequest, reader: Reader, pk: int, number: int) -> HttpResponse:
-    """What the model read in a round, in order: what came since the round before, and what is
-    gone.
+    """What the model read in a round, in order; with `?only=` `new` (since the round before),
+    `dropped` (since the round before) or `gone` (since round 1).
     """
     run = _readable(reader, pk)
     found = inputs.round_input(run=run, number=number)
     note_access(request, reader, AccessAction.READ, run, {"saw": number})
-    only_dropped = request.GET.get("only") == "dropped"
+    lists = {"new": found.added, "dropped": found.dropped, "gone": found.gone}
+    only = request.GET.get("only", "")
+    only = only if only in lists else ""
     start = _number(request.GET.get("start", "")) or 0
-    order = found.dropped if only_dropped else found.idents
+    order = lists.get(only, found.idents)
     idents = order[start : start + MESSAGES_PER_PAGE]
-    gone = [] if only_dropped or start else found.gone[:MESSAGES_PER_PAGE]
-    messages = {
-        row["ident"]: row for row in inputs.input_messages(run=run, idents=[*idents, *gone])
-    }
+    messages = {row["ident"]: row for row in inputs.input_messages(run=run, idents=idents)}
     added, dropped = set(found.added), set(found.dropped)
 
     def entry(ident: str) -> dict[str, object]:
@@ -59,13 +58,14 @@ def round_input(request: HttpRequest, reader: Reader, pk: int, number: int) -> H
         "run": run,
         "number": number,
         "found": found,
-        "only_dropped": only_dropped,
+        "only": only,
+        "is_gone": only in ("dropped", "gone"),
+        "choices": _choices(found),
         "entries": [entry(ident) for ident in idents if ident in messages],
-        "gone": [entry(ident) for ident in gone if ident in messages],
         "start": start,
         "next_start": start + MESSAGES_PER_PAGE if len(order) > start + MESSAGES_PER_PAGE else None,
         "total": len(order),
-        "gone_total": len(found.gone),
+        "whole_page": not is_swap(request),
         "previous": number - 1 if number > 1 else None,
         "following": number + 1 if number < run.last_round else None,
     }
@@ -136,6 +136,18 @@ def round_calls(request: HttpRequest, reader: Reader, pk: int, number: int) -> H
         "may_read": True,
     }
     return render(request, "transcripts/round_calls.html", context)
+
+
+def _choices(found: inputs.RoundInput) -> list[tuple[str, str, str, int]]:
+    """Which messages one can ask for: the value of `only`, words, key, and how many there are."""
+    choices = [("", "all", "a", len(found.idents))]
+    if found.since:
+        choices += [
+            ("new", f"new since round {found.since:,}", "n", len(found.added)),
+            ("dropped", f"gone since round {found.since:,}", "d", len(found.dropped)),
+            ("gone", "gone since round 1", "g", len(found.gone)),
+        ]
+    return choices
 
 
 def _readable(reader: Reader, pk: int) -> Run:

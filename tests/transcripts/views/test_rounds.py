@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from django.test import Client
@@ -45,6 +46,15 @@ def text_of(client: Client, name: str, run: Run, number: int, **query: object) -
     return answer.content.decode()
 
 
+def choices_in(text: str) -> list[tuple[str, int]]:
+    found = re.findall(r'>([^<>]+) <span class="count">([\d,]+)</span> <kbd>', text)
+    return [(words, int(count.replace(",", ""))) for words, count in found]
+
+
+def messages_in(text: str) -> list[str]:
+    return re.findall(r"<pre>([^<]*)</pre>", text[text.rindex("<ol") :])
+
+
 def test_what_the_model_saw_in_order(lead: Client, project: Project) -> None:
     record = reading_run(
         ["goal", "ticket"], ["goal", "ticket", "more"], ["goal", "more", "note"], texts=TEXTS
@@ -53,9 +63,12 @@ def test_what_the_model_saw_in_order(lead: Client, project: Project) -> None:
 
     text = text_of(lead, "round_input", run, 3)
 
-    assert (
-        "<b>1 new</b> since round 2, <b>1 gone</b> since then, <b>1 gone</b> since round 1" in text
-    )
+    assert choices_in(text) == [
+        ("All", 3),
+        ("New since round 2", 1),
+        ("Gone since round 2", 1),
+        ("Gone since round 1", 1),
+    ]
     listed = text[text.rindex("<ol") :]
     assert re.findall(r"<pre>([^<]*)</pre>", listed) == [
         "Be helpful.",
@@ -63,8 +76,34 @@ def test_what_the_model_saw_in_order(lead: Client, project: Project) -> None:
         "Never mind.",
     ]
     assert listed.count("new in this round") == 1
-    assert "No longer there: 1 message" in text
-    assert "My printer burns." in text[: text.rindex("<ol")]
+    gone = text_of(lead, "round_input", run, 3, only="gone")
+    assert messages_in(gone) == ["My printer burns."]
+    assert "new in this round" not in gone
+    assert messages_in(text_of(lead, "round_input", run, 3, only="new")) == ["Never mind."]
+    assert messages_in(text_of(lead, "round_input", run, 2, only="dropped")) == []
+    assert "Nothing is gone" in text_of(lead, "round_input", run, 2, only="dropped")
+
+
+def test_a_round_that_never_came_is_not_compared_with(lead: Client, project: Project) -> None:
+    goal, ticket, more = (Message(key, *TEXTS[key]) for key in ("goal", "ticket", "more"))
+    whole = InputChange((Placed("goal", 0), Placed("more", 1)), whole=True)
+    record = a_run(
+        a_round(call(), input=InputChange((Placed("goal", 0), Placed("ticket", 1)))),
+        replace(a_round(call(), input=whole), number=5),
+        replace(a_round(reply="Done.", input=InputChange()), number=6),
+        messages=(goal, ticket, more),
+    )
+    run = a_shown_run(record, project)
+
+    at_5 = text_of(lead, "round_input", run, 5)
+    at_6 = text_of(lead, "round_input", run, 6)
+
+    assert choices_in(at_5)[1:3] == [("New since round 1", 1), ("Gone since round 1", 1)]
+    assert choices_in(at_6)[1:] == [
+        ("New since round 5", 0),
+        ("Gone since round 5", 0),
+        ("Gone since round 1", 1),
+    ]
 
 
 def test_only_what_was_dropped(lead: Client, project: Project) -> None:
