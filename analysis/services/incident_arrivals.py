@@ -17,6 +17,7 @@ from analysis.grouping import Fault, faults_of
 from analysis.models import IncidentRun
 from analysis.services.incident_locks import incidents_locked
 from analysis.services.incident_memberships import Memberships
+from analysis.services.incident_quotes import incidents_hush
 from analysis.services.versions import has_unseen, versions_note
 from analysis.suite import Analysis
 from analysis.words import without_quotes
@@ -96,6 +97,15 @@ def _group(arrivals: Sequence[Arrival]) -> None:
         incidents_locked(project_id=project_id)
         versions_note(runs=[each.run for each in together])
         events_tell(Memberships(project_id, together).write())
+    _hush([arrival.run for arrival in latest.values() if arrival.run.restricted])
+
+
+def _hush(restricted: Sequence[Run]) -> None:
+    """A run may be restricted after an incident has cited it."""
+    for project_id in sorted({run.project_id for run in restricted}):
+        incidents_locked(project_id=project_id)
+        rows = IncidentRun.objects.filter(run__in=restricted, incident__project=project_id)
+        incidents_hush(pks=set(rows.values_list("incident", flat=True)))
 
 
 def _with_changes(arrivals: Sequence[Arrival]) -> Iterator[Arrival]:

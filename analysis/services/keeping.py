@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
 from analysis.models import (
     Annotation,
     Finding,
-    Fingerprint,
     Incident,
     IncidentRun,
     RunTriage,
@@ -18,14 +16,9 @@ from analysis.models import (
     ToolUse,
     Verdict,
 )
+from analysis.services.incident_quotes import WITHOUT_QUOTES, incidents_hush
 from transcripts.services.removal import Hanging
 
-# What detectors cite stands between these marks: the same words as `analysis.words.without_quotes`
-# leaves to whoever may not read transcripts.
-_WITHOUT_QUOTES = (
-    "regexp_replace(regexp_replace({column}, '“[^”]*(”|$)', '“…”', 'g'),"
-    " ': “…”(?=[.;,]|$)', '', 'g')"
-)
 _HANDED_OVER = (
     "CASE WHEN jsonb_exists(\"values\", 'handed_over')"
     " THEN jsonb_build_object('handed_over', \"values\"->'handed_over')"
@@ -34,7 +27,7 @@ _HANDED_OVER = (
 
 
 def _without_quotes(*columns: str) -> dict[str, str]:
-    return {column: _WITHOUT_QUOTES.format(column=column) for column in columns}
+    return {column: WITHOUT_QUOTES.format(column=column) for column in columns}
 
 
 # Stays: which branch of the chart, which detector, in which round, how severe; and what is said of
@@ -77,14 +70,4 @@ def incidents_forget(*, pks: Collection[int], erased: bool) -> None:
     found = Incident.objects.filter(pk__in=pks)
     if erased:
         found.exclude(Exists(runs)).delete()
-    readable = runs.filter(run__text_removed_at=None)
-    silent = list(found.exclude(Exists(readable)).values_list("pk", flat=True))
-    if not silent:
-        return
-    Fingerprint.objects.filter(incident__in=silent).update(error="")
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE analysis_incident SET title = {_without_quotes('title')['title']}"
-            " WHERE id = ANY(%s)",
-            (silent,),
-        )
+    incidents_hush(pks=pks)

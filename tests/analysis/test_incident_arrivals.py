@@ -148,6 +148,26 @@ def test_of_a_restricted_run_nothing_is_cited(project: Project) -> None:
     assert incident.fingerprints.get().error == "permission denied for user …"
 
 
+def test_what_is_restricted_later_is_cited_no_more(project: Project) -> None:
+    """The label may come with a later delivery, when the incident has its title."""
+    a_failing_run(project, "one")
+    assert "permission" in the_incident(project).title
+
+    grouped(project, a_failing_record("one", labels={"restricted": "hr"}))
+
+    incident = the_incident(project)
+    assert (incident.title, incident.fingerprints.get().error) == ("get_right failed", "")
+
+
+def test_a_restricted_run_beside_an_open_one_changes_no_title(project: Project) -> None:
+    for name in ("one", "two"):
+        a_failing_run(project, name)
+
+    grouped(project, a_failing_record("one", labels={"restricted": "hr"}))
+
+    assert the_incident(project).title == "get_right failed: “permission denied for user …”"
+
+
 def test_versions_are_noted_when_first_seen(project: Project) -> None:
     early = timezone.now() - timedelta(days=2)
     grouped(project, a_run([call()], "Done.", run_id="b", prompt_version="v2", code_version="c1"))
