@@ -16,8 +16,8 @@ COPY agentdesk agentdesk
 COPY transcripts transcripts
 COPY analysis analysis
 # Settings refuse to load without these; the values are of this one command and stay in no layer.
-RUN SECRET_KEY=only-for-collecting-static-files-in-this-step \
-    AGENTDESK_MASTER_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA \
+RUN SECRET_KEY="$(/venv/bin/python -c 'import secrets; print(secrets.token_urlsafe(48))')" \
+    AGENTDESK_MASTER_KEYS="$(/venv/bin/python -c 'import secrets; print(secrets.token_urlsafe(32))')" \
     DATABASE_URL=postgresql://nobody@localhost/nothing \
     REDIS_URL=redis://localhost:6379/0 \
     AGENTDESK_STATIC_ROOT=/app/collected \

@@ -13,6 +13,7 @@ import binascii
 import hashlib
 import ipaddress
 import os
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -21,6 +22,12 @@ from django.core.exceptions import ImproperlyConfigured
 
 ROOT = Path(__file__).resolve().parent.parent
 KEY_BYTES = 32
+# What everybody can read in an example is no secret. Of 32 random bytes fewer than 16 differ, or
+# all are ASCII, less than once in a billion.
+LEAST_DIFFERENT = 16
+STAND_IN = re.compile(
+    r"change.?(me|this|it)|insecure|example|placeholder|only.for|secret.?key", re.IGNORECASE
+)
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -50,10 +57,26 @@ def read_env_file(path: Path) -> dict[str, str]:
 def _values() -> dict[str, str]:
     state = state_folder()
     return {
-        **read_env_file(state / "secrets.env"),
+        **read_env_file(_private(state / "secrets.env")),
         **read_env_file(state / "services.env"),
         **os.environ,
     }
+
+
+def _repeats(value: str) -> bool:
+    """Whether it is one piece again and again."""
+    return value in (value + value)[1:-1]
+
+
+def _private(path: Path) -> Path:
+    """The file, if nobody but its owner may read it."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return path
+    if mode & 0o077:
+        raise MalformedSetting(f"{path.name} holds keys and others may read it: chmod 600 {path}")
+    return path
 
 
 class Environment:
@@ -114,6 +137,10 @@ class Environment:
         value = self.text(name)
         if len(value) < least:
             raise MalformedSetting(f"{name} is too short: it needs {least} characters or more.")
+        if _repeats(value) or STAND_IN.search(value):
+            raise MalformedSetting(
+                f"{name} is a stand-in, and not random: `openssl rand -hex 32` prints a new one."
+            )
         return value
 
     def keys(self, name: str) -> tuple[bytes, ...]:
@@ -132,6 +159,11 @@ class Environment:
             if len(key) != KEY_BYTES:
                 raise MalformedSetting(
                     f"{name}: key {number} is not {KEY_BYTES} bytes in URL-safe base64. "
+                    "`./desk key` prints a new one."
+                )
+            if len(set(key)) < LEAST_DIFFERENT or key.isascii():
+                raise MalformedSetting(
+                    f"{name}: key {number} is a stand-in, and not random. "
                     "`./desk key` prints a new one."
                 )
             keys.append(key)

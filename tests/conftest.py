@@ -12,6 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Generator, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +42,14 @@ os.environ.update(
     {
         "AGENTDESK_RULE_CACHE": str(ROOT / ".agentdesk" / "rules"),
         "AGENTDESK_LOG_LEVEL": "WARNING",
-        "AGENTDESK_MASTER_KEYS": base64.urlsafe_b64encode(b"k" * 32).decode(),
+        "AGENTDESK_MASTER_KEYS": base64.urlsafe_b64encode(sha256(b"tests").digest()).decode(),
         "AGENTDESK_STATE": str(STATE),
         "DATABASE_URL": OWN_POSTGRES.url if OWN_POSTGRES else GIVEN_DATABASE,
         "DJANGO_SETTINGS_MODULE": "agentdesk.settings",
         # Browser tests run Playwright's event loop in the thread that also queries the database.
         "DJANGO_ALLOW_ASYNC_UNSAFE": "1",
         "REDIS_URL": OWN_VALKEY.url if OWN_VALKEY else GIVEN_REDIS,
-        "SECRET_KEY": "tests-only-" * 5,
+        "SECRET_KEY": sha256(b"tests too").hexdigest(),
     }
 )
 

@@ -7,6 +7,8 @@ import json
 import os
 import re
 import subprocess
+from base64 import urlsafe_b64encode
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIRED = {
-    "SECRET_KEY": "s" * 40,
-    "AGENTDESK_MASTER_KEYS": "k" * 43,
+    "SECRET_KEY": sha256(b"s").hexdigest(),
+    "AGENTDESK_MASTER_KEYS": urlsafe_b64encode(sha256(b"k").digest()).decode(),
     "AGENTDESK_HOSTS": "agentdesk.example.org",
     "POSTGRES_PASSWORD": "p" * 24,
     "REDIS_PASSWORD": "r" * 24,
@@ -131,6 +133,8 @@ def test_our_settings_accept_what_compose_gives(model: dict[str, Any]) -> None:
     assert given.names("AGENTDESK_HOSTS") == ["agentdesk.example.org", "localhost"]
     assert given.number("AGENTDESK_MAX_BODY_BYTES", 7) == 7
     assert given.flag("AGENTDESK_HTTPS", True) is False
+    assert given.secret("SECRET_KEY", least=32) == REQUIRED["SECRET_KEY"]
+    assert len(given.keys("AGENTDESK_MASTER_KEYS")) == 1
 
 
 def dockerfile_steps() -> list[str]:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +41,13 @@ class Rig:
         self.environment = {
             **os.environ,
             "AGENTDESK_LOG_LEVEL": "INFO",
-            "AGENTDESK_MASTER_KEYS": base64.urlsafe_b64encode(b"r" * 32).decode(),
+            "AGENTDESK_MASTER_KEYS": base64.urlsafe_b64encode(sha256(b"rig").digest()).decode(),
             "AGENTDESK_STATE": str(folder),
             "AGENTDESK_SWEEP_SECONDS": str(SWEEP_SECONDS),
             "DATABASE_URL": self.postgres.url,
             "DJANGO_SETTINGS_MODULE": "agentdesk.settings",
             "REDIS_URL": self.valkey.url,
-            "SECRET_KEY": "rig-" * 16,
+            "SECRET_KEY": sha256(b"rig too").hexdigest(),
         }
         self.key = ""
         self._children: dict[str, Child] = {}

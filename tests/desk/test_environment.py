@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import hashlib
 import os
 import re
 import subprocess
@@ -17,7 +18,8 @@ from agentdesk.environment import Environment, MalformedSetting, MissingSetting,
 from agentdesk.local import ports
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-KEY = base64.urlsafe_b64encode(b"k" * 32).decode()
+RANDOM, OTHER = hashlib.sha256(b"k").digest(), hashlib.sha256(b"o").digest()
+KEY = base64.urlsafe_b64encode(RANDOM).decode()
 
 
 def env(**values: str) -> Environment:
@@ -53,6 +55,7 @@ def test_what_is_missing_is_named(
         pytest.param("hidden", lambda e: e.secret("A", least=32), id="short secret"),
         pytest.param("hidden", lambda e: e.keys("A"), id="short key"),
         pytest.param("hidden" * 9 + "!", lambda e: e.keys("A"), id="no base64"),
+        pytest.param("hidden" * 9, lambda e: e.secret("A", least=32), id="repeated secret"),
         pytest.param("mysql://hidden@h/n", lambda e: e.database("A", pool_size=0), id="mysql"),
         pytest.param("postgresql://hidden@h", lambda e: e.database("A", pool_size=0), id="no name"),
         pytest.param("postgresql://h:hidden/n", lambda e: e.database("A", pool_size=0), id="port"),
@@ -79,9 +82,62 @@ def test_flags(value: str, flag: bool) -> None:
 
 
 def test_keys_come_in_order_with_or_without_padding() -> None:
-    other = base64.urlsafe_b64encode(b"o" * 32).decode()
+    other = base64.urlsafe_b64encode(OTHER).decode()
 
-    assert env(A=f"{KEY}, {other.rstrip('=')}").keys("A") == (b"k" * 32, b"o" * 32)
+    assert env(A=f"{KEY}, {other.rstrip('=')}").keys("A") == (RANDOM, OTHER)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [bytes(32), b"k" * 32, bytes(range(8)) * 4, b"agentdesk-example-key-do-not-use"],
+    ids=["zeros", "one letter", "few bytes", "words"],
+)
+def test_a_key_that_is_a_stand_in_is_refused(key: bytes) -> None:
+    """Such as stand in examples, where everybody can read them."""
+    text = base64.urlsafe_b64encode(key).decode()
+
+    for given in (text, f"{KEY},{text}"):
+        with pytest.raises(MalformedSetting, match="stand-in"):
+            env(A=given).keys("A")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "s" * 40,
+        "tests-only-" * 5,
+        "django-insecure-8s^k2m(x0q7w!h3t9z@v1b5n",
+        "Change_me-to-a-long-and-random-value-please",
+        "this-is-the-example-of-a-secret-key-1234",
+    ],
+)
+def test_a_secret_that_is_a_stand_in_is_refused(value: str) -> None:
+    with pytest.raises(MalformedSetting, match="stand-in") as raised:
+        env(A=value).secret("A", least=32)
+
+    assert value not in str(raised.value)
+
+
+@pytest.mark.parametrize(("mode", "starts"), [(0o600, True), (0o400, True), (0o640, False)])
+def test_keys_in_a_file_that_others_read_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, starts: bool
+) -> None:
+    monkeypatch.setenv("AGENTDESK_STATE", str(tmp_path))
+    monkeypatch.delenv("SECRET_KEY")
+    file = tmp_path / "secrets.env"
+    file.write_text(f"SECRET_KEY={RANDOM.hex()}\n")
+    file.chmod(mode)
+
+    if starts:
+        assert Environment().secret("SECRET_KEY", least=32) == RANDOM.hex()
+    else:
+        with pytest.raises(MalformedSetting, match="chmod 600"):
+            Environment()
+
+
+def test_a_random_secret_is_taken() -> None:
+    for value in (RANDOM.hex(), KEY, f"{KEY}{KEY[:8]}"):
+        assert env(A=value).secret("A", least=32) == value
 
 
 def test_an_address_of_a_database() -> None:
