@@ -164,6 +164,7 @@ def assert_safe(answer: Any, *, may_style: bool = False) -> None:
     assert headers["X-Frame-Options"] == "DENY"
     assert headers["Referrer-Policy"] == "same-origin"
     assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert "camera=()" in headers["Permissions-Policy"]
 
 
 BIDI = "\u202e\u2066\u200b\u200d\ufeff\u2028"
