@@ -7,13 +7,15 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import connection
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
+from django.db.models.functions import Left
 from django.utils import timezone
 
 from analysis.detectors.reading import judge
 from analysis.detectors.reading.tools import nature_of
 from analysis.models import LearnedBaseline
 from transcripts.models import Project, Run
+from transcripts.models.runs import KEY
 
 # The latest runs that are looked at: what was normal a year ago need not be so now.
 LATEST_RUNS = 1_000
@@ -90,6 +92,7 @@ def baselines_refresh() -> int:
     """Learn again for every agent with runs that have ended since; returns for how many."""
     refreshed = 0
     for project in Project.objects.order_by("pk"):
+        _forget_gone(project)
         known = {
             learned.agent: learned.learned_at
             for learned in LearnedBaseline.objects.filter(project=project)
@@ -103,6 +106,13 @@ def baselines_refresh() -> int:
                 baseline_learn(project=project, agent=agent)
                 refreshed += 1
     return refreshed
+
+
+def _forget_gone(project: Project) -> None:
+    """Of an agent without a run nothing is kept: it was erased, or is called otherwise by now."""
+    named = Run.objects.filter(project=project).annotate(key=Left("agent", KEY))
+    gone = LearnedBaseline.objects.filter(project=project).annotate(key=Left("agent", KEY))
+    gone.exclude(Exists(named.filter(key=OuterRef("key"), agent=OuterRef("agent")))).delete()
 
 
 def baseline_for(*, project_id: int, agent: str) -> LearnedBaseline | None:

@@ -10,7 +10,15 @@ from django.db.models import QuerySet
 
 from analysis.detectors.reading.prices import cost_of
 from analysis.limits.learning import baseline_for
-from analysis.limits.sets import LimitBook, Scope, Values, baseline_of, clean_values, limit_book
+from analysis.limits.sets import (
+    LimitBook,
+    Scope,
+    Values,
+    baseline_of,
+    clean_values,
+    limit_book,
+    masked_scope,
+)
 from analysis.models import Job, LearnedBaseline
 from analysis.suite import Analysis, analyse
 from transcripts.choices import Ending
@@ -37,6 +45,7 @@ def preview_wanted(
     *, project: Project, scope: Scope, values: Mapping[str, Any]
 ) -> tuple[dict[str, Any], int]:
     """What a preview has to know, and how many runs it will read. Raises LimitsError."""
+    scope = masked_scope(project, scope)
     of = runs_of(project, scope).values("pk")[: COUNT_UP_TO + 1].count()
     wanted = {
         "agent": scope.agent,

@@ -23,6 +23,7 @@ from analysis.detectors.limits import Baseline, Limits, LimitsError, limits_from
 from analysis.models import LearnedBaseline, LimitSet
 from transcripts.audit import access_record
 from transcripts.choices import AccessAction
+from transcripts.maskers import typed_masker
 from transcripts.models import Project, User
 
 # Of a whole project or agent; the names of the limits file.
@@ -50,6 +51,12 @@ class Scope:
 
     agent: str = ""
     tool: str = ""
+
+
+def masked_scope(project: Project, scope: Scope) -> Scope:
+    """The scope as it is kept: names are typed by people, who paste what they have at hand."""
+    masker = typed_masker(project)
+    return Scope(masker.text(scope.agent), masker.text(scope.tool))
 
 
 @dataclass(frozen=True)
@@ -188,6 +195,7 @@ def limit_set_save(
     the values before and after. Raises LimitsError.
     """
     after = clean_values(scope, values)
+    scope = masked_scope(project, scope)
     Project.objects.select_for_update().get(pk=project.pk)
     row = LimitSet.objects.filter(project=project, agent=scope.agent, tool=scope.tool).first()
     before = row.values if row else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
+from transcripts.fields import MaskedTextField
 from transcripts.models import Project
 
 
@@ -16,8 +17,8 @@ class LimitSet(models.Model):
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="+", db_index=False)
-    agent = models.CharField(max_length=300, blank=True)
-    tool = models.CharField(max_length=300, blank=True)
+    agent = MaskedTextField(blank=True)
+    tool = MaskedTextField(blank=True)
     values = models.JSONField(default=dict)
     changed_at = models.DateTimeField(default=timezone.now)
 

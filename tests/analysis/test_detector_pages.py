@@ -12,6 +12,7 @@ from tests.builders import a_run, call
 from tests.factories import a_member, a_project
 from tests.page_runs import a_shown_run, the_vpn_run
 from transcripts.choices import Role
+from transcripts.masking import masked_text
 from transcripts.models import Project
 
 pytestmark = pytest.mark.django_db
@@ -63,9 +64,9 @@ def test_an_unknown_detector_is_not_found(observer: Client) -> None:
 
 def test_tells_the_limits_that_apply_here(observer: Client, project: Project) -> None:
     LimitSet.objects.create(project=project, values={"rounds": 33, "repeat_mode": "consecutive"})
-    LimitSet.objects.create(project=project, agent="billing", values={"rounds": 44})
-    LimitSet.objects.create(project=project, tool="wait", values={"polled": True})
-    LimitSet.objects.create(project=project, tool="get_*", values={"repeat_limit": 4})
+    LimitSet.objects.create(project=project, agent=masked_text("billing"), values={"rounds": 44})
+    LimitSet.objects.create(project=project, tool=masked_text("wait"), values={"polled": True})
+    LimitSet.objects.create(project=project, tool=masked_text("get_*"), values={"repeat_limit": 4})
 
     assert "rounds: 33, as set" in page_of(observer, "round_limit_passed")
     assert "rounds: 44, as set" in page_of(observer, "round_limit_passed", agent="billing")

@@ -20,6 +20,7 @@ from analysis.reading_again import outdated_count, runs_to_read
 from tests.builders import a_run, call
 from tests.factories import a_project, a_user
 from tests.page_runs import a_shown_run
+from transcripts.masking import masked_text
 from transcripts.models import Project, Run
 
 pytestmark = pytest.mark.django_db
@@ -145,7 +146,7 @@ def test_an_agents_own_limits_make_its_runs_alone_outdated(project: Project) -> 
     a_past_run(project, 3)
     a_past_run(project, 3, agent="billing")
 
-    LimitSet.objects.create(project=project, agent="billing", values={"rounds": 5})
+    LimitSet.objects.create(project=project, agent=masked_text("billing"), values={"rounds": 5})
 
     assert outdated_count(project=project, book=limit_book(project_id=project.pk)) == 1
 

@@ -19,6 +19,7 @@ from analysis.detectors.limits import (
     limits_from,
 )
 from analysis.limits.learning import baseline_learn
+from analysis.limits.previews import preview_wanted
 from analysis.limits.sets import (
     LimitBook,
     Scope,
@@ -143,6 +144,27 @@ def test_a_change_leaves_what_was_and_what_is_in_the_audit_log() -> None:
     }
     assert AccessEntry.objects.count() == 2
     assert limit_book(project_id=project.pk).of(Scope("helpdesk")) == {"rounds": 30, "cost": "5"}
+
+
+@pytest.mark.django_db
+def test_a_secret_among_names_is_kept_nowhere() -> None:
+    """Whoever types a name, or writes a limits file, may paste something else."""
+    secret = "ghp_Zx9Kq2Wm4Lr7Tn1Vb8Yc3Df6Gh5Jk0PqRsTu"
+    project = a_project()
+
+    save(project, Scope(f"desk {secret}", secret), repeat_limit=3)
+    limits_import(
+        project=project, agent="", content={"polled": [f"wait {secret}"]}, user=a_user(),
+        request=RequestFactory().post("/"),
+    )  # fmt: skip
+    wanted, _ = preview_wanted(project=project, scope=Scope(secret), values={"rounds": 3})
+
+    rows = list(LimitSet.objects.order_by("pk").values_list("agent", "tool"))
+    told = json.dumps([*AccessEntry.objects.values_list("detail", flat=True), rows, wanted])
+    assert secret not in told
+    assert len(rows) == 2
+    assert rows[0][1].startswith("[SECRET:")
+    assert wanted["agent"] == rows[0][1]
 
 
 @pytest.mark.django_db

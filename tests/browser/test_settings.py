@@ -13,6 +13,7 @@ from analysis.limits.learning import baseline_learn
 from analysis.models import Job, JobKind, JobState, LimitSet
 from tests.builders import a_run, call
 from tests.page_runs import a_shown_run
+from transcripts.masking import masked_text
 from transcripts.models import MaskRule, Project, Run
 
 pytestmark = pytest.mark.browser
@@ -28,7 +29,7 @@ def past_runs(project: Project, vpn_run: Run) -> None:
         )
         a_shown_run(record, project)
     baseline_learn(project=project, agent="helpdesk")
-    LimitSet.objects.create(project=project, agent="billing", values={"rounds": 9})
+    LimitSet.objects.create(project=project, agent=masked_text("billing"), values={"rounds": 9})
 
 
 def go(desk: Page, live_server: Any, name: str, *args: object, query: str = "") -> None:

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from transcripts.choices import KeyScope
+from transcripts.maskers import typed_masker
 from transcripts.models import ApiKey, Project, User
 
 # Says what a string is that turns up in a log or a repository; secret scanners look for such a
@@ -43,7 +44,8 @@ def key_create(
     text = KEY_HEAD + secrets.token_urlsafe(KEY_BYTES)
     key = ApiKey.objects.create(
         project=project,
-        name=name.strip()[:120] or "key",
+        # People paste what they have at hand.
+        name=typed_masker(project).text(name.strip())[:120] or "key",
         prefix=text[:SHOWN_CHARACTERS],
         digest=key_digest(text),
         scopes=wanted,

@@ -17,6 +17,7 @@ from transcripts.fields import MaskedJSONField, MaskedTextField
 from transcripts.masking import Masker
 from transcripts.masking.types import MaskedText
 from transcripts.models import Delivery, Run
+from transcripts.services.masked_names import names_follow, names_of
 from transcripts.services.text_index import run_text_index
 
 Mask = Callable[[MaskedText, bool], MaskedText]
@@ -87,19 +88,21 @@ def _mask_all(run: Run, mask: Mask) -> int:
     """
     changed = 0
     for model, way in _places():
-        names = _text_fields(model)
-        rows = model._default_manager.filter(**{way: run}).values_list("pk", *names).order_by()
+        fields = _text_fields(model)
+        rows = model._default_manager.filter(**{way: run}).values_list("pk", *fields).order_by()
         for pk, *values in list(rows.iterator(ROWS_AT_ONCE)):
-            news = _changes(model, dict(zip(names, values, strict=True)), mask)
+            news = _changes(model, dict(zip(fields, values, strict=True)), mask)
             if news:
                 model._default_manager.filter(pk=pk).update(**news)
                 changed += len(news)
-    told = run.run_id
+    told, names = run.run_id, names_of(run)
     own = _changes(Run, {name: getattr(run, name) for name in _text_fields(Run)}, mask)
     for name, value in own.items():
         setattr(run, name, value)
     if run.run_id != told:
         _rename_in_deliveries(run)
+    renamed = {old: new for old, new in zip(names, names_of(run), strict=True) if old != new}
+    names_follow(project_id=run.project_id, renamed=renamed)
     return changed + len(own)
 
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from analysis.limits.learning import baseline_learn, baselines_refresh
 from analysis.models import (
     Annotation,
     AnnotationVersion,
@@ -22,13 +23,23 @@ from analysis.models import (
     Incident,
     IncidentEvent,
     IncidentRun,
+    LimitSet,
     Verdict,
 )
 from analysis.services.verdicts import run_analyse
 from tests.factories import a_member, a_project, a_record, a_user
 from transcripts.maskers import run_masker
 from transcripts.masking import masked_text
-from transcripts.models import Delivery, MaskRule, Message, Project, Round, Run, ToolCall
+from transcripts.models import (
+    Delivery,
+    MaskRule,
+    Message,
+    Project,
+    RetentionRule,
+    Round,
+    Run,
+    ToolCall,
+)
 from transcripts.services.masked_rows import run_mask_again
 from transcripts.services.masking import mask_rule_save, masking_choice_save
 from transcripts.services.runs import StoreOutcome, run_store
@@ -302,3 +313,46 @@ def test_however_a_run_is_cut_up_it_holds_what_it_holds_whole(
     assert masked(whole) == masked(parts)
     assert Message.objects.count() == Finding.objects.filter(run=None).count()
     assert Run.objects.count() == Verdict.objects.count()
+
+
+def test_names_that_a_project_keeps_of_a_run_go_with_it() -> None:
+    """Versions that were seen, limits of an agent, days of a label: rows of no run."""
+    project = a_project()
+    agent = f"agent of {SECRET}"
+    named = {"agent": agent, "prompt_version": f"v {SECRET}", "code_version": f"c {SECRET}"}
+    sent(project, {**EARLIER, **named})
+    LimitSet.objects.create(project=project, agent=masked_text(agent), values={"rounds": 9})
+    RetentionRule.objects.create(
+        project=project, label_name=masked_text("note"), label_value=masked_text(BARE), text_days=9
+    )
+    baseline_learn(project=project, agent=agent)
+    other = a_project()
+    LimitSet.objects.create(project=other, agent=masked_text(agent), values={"rounds": 9})
+    assert "analysis_seenversion" in tables_with(SECRET)
+
+    sent(project, LATER)
+    other.delete()
+    baselines_refresh()
+
+    assert tables_with(SECRET) == []
+    run = Run.objects.get(project=project)
+    assert LimitSet.objects.get(project=project).agent == run.agent
+    assert [RetentionRule.objects.get().label_value] == [value for _, value in run.labels]
+
+
+def test_of_two_rows_of_one_name_one_stays() -> None:
+    project = a_project()
+    agent = f"agent of {SECRET}"
+    sent(project, {**EARLIER, "agent": agent})
+    plain = LimitSet.objects.create(project=project, agent=masked_text(agent), values={"rounds": 9})
+    run = Run.objects.get(project=project)
+    with transaction.atomic():
+        masker = run_masker(project, run)
+        masker.text(GIVEN_AWAY)
+        name = masker.text(agent)
+    LimitSet.objects.create(project=project, agent=name, values={"rounds": 7})
+
+    sent(project, LATER)
+
+    assert [row.values for row in LimitSet.objects.filter(project=project)] == [{"rounds": 7}]
+    assert not LimitSet.objects.filter(pk=plain.pk).exists()
