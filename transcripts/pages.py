@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -40,7 +42,8 @@ def project_page(what: May) -> Callable[[ProjectView[P]], Callable[..., HttpResp
 
     Sends who is not signed in to sign in; answers 404 without a membership and 403 where the role
     may not
-    do `what`. Nothing of it is kept by a cache, and a fragment is never served for a page.
+    do `what`. Nothing of it is kept by a cache, and a fragment is never served for a page. What a
+    POST does is one transaction.
     """
 
     def decorate(view: ProjectView[P]) -> Callable[..., HttpResponseBase]:
@@ -58,8 +61,11 @@ def project_page(what: May) -> Callable[[ProjectView[P]], Callable[..., HttpResp
             reader.require(what)
             if is_missing(reader.user, reader.project):
                 return _ask_for_second_factor(request)
+            # A change is kept with its audit line or not at all.
+            together = transaction.atomic() if request.method == "POST" else nullcontext()
             try:
-                response: HttpResponseBase = view(request, reader, *args, **kwargs)
+                with together:
+                    response: HttpResponseBase = view(request, reader, *args, **kwargs)
             except TranscriptRemovedError as removed:
                 response = render(request, "410.html", {"why": str(removed)}, status=410)
             patch_vary_headers(response, ("HX-Request",))

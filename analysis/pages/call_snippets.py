@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transcripts.masking.placeholders import PLACEHOLDER
-from transcripts.templatetags.transcript import UNSEEN
+from transcripts.unseen import UNSEEN
 
 INDENT = 2
 _UNSEEN = re.compile(UNSEEN)

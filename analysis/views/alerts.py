@@ -65,16 +65,20 @@ def alert_channel_change(request: HttpRequest, reader: Reader, pk: int) -> HttpR
     channel = AlertChannel.objects.filter(project=reader.project, pk=pk).first()
     if channel is None:
         raise Http404("No such channel in this project.")
-    action = request.POST.get("action", "")
+    action, before = request.POST.get("action", ""), _channel_told(channel)
+    after: dict[str, Any] | None = before
     if action == "test":
         _test(request, reader, channel)
     elif action == "remove":
         services.channel_remove(channel=channel)
+        after = None
         messages.success(request, "The channel is removed, with its rules.")
     elif action in ("on", "off"):
         services.channel_switch(channel=channel, active=action == "on")
+        after = _channel_told(channel)
         messages.success(request, f"The channel is switched {action}.")
-    _note(request, reader, {"alert_channel": pk, "change": action})
+    _note(request, reader, {"alert_channel": pk, "before": before, "after": after}
+          | ({"tested": True} if action == "test" else {}))  # fmt: skip
     return redirect("analysis:alerts", reader.project.slug)
 
 
@@ -85,8 +89,9 @@ def alert_rule_remove(request: HttpRequest, reader: Reader, pk: int) -> HttpResp
     rule = AlertRule.objects.filter(project=reader.project, pk=pk).first()
     if rule is None:
         raise Http404("No such rule in this project.")
+    before = _rule_told(rule)
     services.rule_remove(rule=rule)
-    _note(request, reader, {"alert_rule": pk, "change": "remove"})
+    _note(request, reader, {"alert_rule": pk, "before": before, "after": None})
     messages.success(request, "The rule is removed.")
     return redirect("analysis:alerts", reader.project.slug)
 
@@ -119,14 +124,15 @@ def _add_channel(request: HttpRequest, reader: Reader, form: ChannelForm) -> str
         address=said.pop("address"),
         **said,
     )
-    _note(request, reader, {"alert_channel": channel.pk, "change": "add"})
+    detail = {"alert_channel": channel.pk, "before": None, "after": _channel_told(channel)}
+    _note(request, reader, detail)
     return secret
 
 
 def _add_rule(request: HttpRequest, reader: Reader, form: RuleForm) -> None:
     said = dict(form.cleaned_data)
     rule = services.rule_add(project=reader.project, channel=said.pop("channel"), **said)
-    _note(request, reader, {"alert_rule": rule.pk, "change": "add"})
+    _note(request, reader, {"alert_rule": rule.pk, "before": None, "after": _rule_told(rule)})
     messages.success(request, "The rule holds from now on.")
 
 
@@ -142,6 +148,30 @@ def _test(request: HttpRequest, reader: Reader, channel: AlertChannel) -> None:
         messages.error(request, f"The test did not arrive: {error}")
     else:
         messages.success(request, "The test was taken.")
+
+
+def _channel_told(channel: AlertChannel) -> dict[str, Any]:
+    """What a channel is, for the audit log; its address may be a secret, and is not told."""
+    quiet = [f"{at:%H:%M}" for at in (channel.quiet_from, channel.quiet_until) if at]
+    return {
+        "name": str(channel.name),
+        "kind": str(channel.kind),
+        "to": channel.shown,
+        "for_leads": channel.for_leads,
+        "active": channel.active,
+        "digest_minutes": channel.digest_minutes,
+        "quiet": quiet,
+    }
+
+
+def _rule_told(rule: AlertRule) -> dict[str, Any]:
+    """What a rule is, for the audit log."""
+    told = {
+        field.name: getattr(rule, field.attname)
+        for field in rule._meta.concrete_fields
+        if field.name not in ("id", "project", "made_at", "made_by")
+    }
+    return {name: str(value) for name, value in told.items() if value not in (None, "")}
 
 
 def _note(request: HttpRequest, reader: Reader, detail: dict[str, Any]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -65,7 +67,7 @@ def runs_read_again(request: HttpRequest, reader: Reader) -> HttpResponse:
 
 def job_go_on(job: Job) -> None:
     """Give a job to a worker; where the queue is away, the sweep does."""
-    enqueue(JOB_RUN, job.pk)
+    transaction.on_commit(partial(enqueue, JOB_RUN, job.pk))
 
 
 def job_context(reader: Reader, job: Job) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from transcripts.choices import Role
+from transcripts.unseen import name_cleaned
 
 
 class UserManager(BaseUserManager["User"]):
@@ -19,6 +20,7 @@ class UserManager(BaseUserManager["User"]):
         """Add a person. No password: an unusable one, so that signing in needs a reset or a
         provider.
         """
+        fields["name"] = name_cleaned(str(fields.get("name", "")))[:200]
         user = self.model(email=self.normalize_email(email), **fields)
         user.set_password(password)
         user.save(using=self._db)

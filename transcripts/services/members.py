@@ -8,6 +8,7 @@ from django.db import transaction
 
 from transcripts.choices import Role
 from transcripts.models import Membership, Project, User
+from transcripts.unseen import name_cleaned
 
 
 class LastAdministratorError(ValueError):
@@ -58,7 +59,7 @@ def member_add_known(*, project: Project, email: str, role: str) -> Membership |
 
 def person_rename(*, user: User, name: str) -> None:
     """Take another name for a person."""
-    user.name = name.strip()
+    user.name = name_cleaned(name)
     user.save(update_fields=["name"])
 
 

@@ -15,6 +15,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from transcripts.json_tree import Node, json_node
+from transcripts.unseen import UNSEEN
 
 register = template.Library()
 
@@ -24,14 +25,6 @@ register = template.Library()
 MAX_CHIPS = 60
 
 SECRET = r"\[SECRET:(?P<family>[a-z0-9_.-]{1,60}):(?P<id>[0-9a-f]{8})\]"
-# All of C0 and C1 but tab and newline, soft hyphen, and the format, tag, variation and filler
-# characters
-# that change what one sees without being seen; line and paragraph separators.
-UNSEEN = (
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u2028-\u202f\u205f-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
-    "\U000e0000-\U000e0fff\U0001d173-\U0001d17a]"
-)
 # A placeholder that was cut off where its text is.
 CUT = r"\[SECRET:(?P<cut>[a-z0-9_.-]{0,60})(?::[0-9a-f]{0,7})?\Z"
 SPECIAL = re.compile(f"{SECRET}|{CUT}|(?P<unseen>{UNSEEN})")

@@ -188,7 +188,7 @@ def deliveries_decide(request: HttpRequest, reader: Reader) -> HttpResponse:
             decide(delivery=delivery)
         except deliveries.NotWaitingError:
             continue
-        note_access(request, reader, AccessAction.QUARANTINE, None, {note: str(receipt)})
+        _note(request, reader, receipt, note, delivery)
         done += 1
     count = f"{done} deliver{'y is' if done == 1 else 'ies are'} {words}."
     messages.success(request, count if done else "Nothing was chosen that is in quarantine.")
@@ -209,9 +209,15 @@ def _decided(
     except deliveries.NotWaitingError as error:
         messages.error(request, str(error))
     else:
-        note_access(request, reader, AccessAction.QUARANTINE, None, {decision: str(pk)})
+        _note(request, reader, pk, decision, delivery)
         messages.success(request, f"Delivery {str(pk)[:8]} {words}.")
     return redirect("transcripts:delivery_detail", reader.project.slug, pk)
+
+
+def _note(request: HttpRequest, reader: Reader, pk: UUID, did: str, delivery: Delivery) -> None:
+    """Only what was set aside is decided on; the delivery says what it is now."""
+    detail = {did: str(pk), "before": DeliveryState.QUARANTINED.value, "after": delivery.state}
+    note_access(request, reader, AccessAction.QUARANTINE, None, detail)
 
 
 def _delivery(reader: Reader, pk: UUID) -> Delivery:

@@ -59,7 +59,7 @@ def key_list(request: HttpRequest, reader: Reader) -> HttpResponse:
         user=reader.user,
         lasts=timedelta(days=days) if days else None,
     )
-    detail = {"made": key.prefix, "scopes": key.scopes, "expires": _date(key)}
+    detail = {"made": key.prefix, "before": None, "after": _told(key)}
     note_access(request, reader, AccessAction.KEY, None, detail)
     return _page(request, reader, new_key={"name": key.name, "token": token})
 
@@ -73,13 +73,20 @@ def key_rotate(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Say how long the old key is to work.")
         return redirect("transcripts:key_list", reader.project.slug)
-    hours = form.cleaned_data["hours"]
+    hours, before = form.cleaned_data["hours"], _told(key)
     try:
         new, token = api_keys.key_rotate(key=key, overlap=timedelta(hours=hours), user=reader.user)
     except api_keys.KeyOverError as error:
         messages.error(request, str(error))
         return redirect("transcripts:key_list", reader.project.slug)
-    detail = {"rotated": key.prefix, "made": new.prefix, "overlap_hours": hours}
+    key.refresh_from_db()
+    detail = {
+        "rotated": key.prefix,
+        "made": new.prefix,
+        "overlap_hours": hours,
+        "before": before,
+        "after": _told(key),
+    }
     note_access(request, reader, AccessAction.KEY, None, detail)
     return _page(request, reader, new_key={"name": new.name, "token": token, "follows": key.prefix})
 
@@ -89,8 +96,11 @@ def key_rotate(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
 def key_revoke(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """End a key."""
     key = _key(reader, pk)
+    before = _told(key)
     api_keys.key_revoke(key=key)
-    note_access(request, reader, AccessAction.KEY, None, {"revoked": key.prefix})
+    key.refresh_from_db()
+    detail = {"revoked": key.prefix, "before": before, "after": _told(key)}
+    note_access(request, reader, AccessAction.KEY, None, detail)
     messages.success(request, f"{key.name} is revoked: whoever uses it is refused.")
     return redirect("transcripts:key_list", reader.project.slug)
 
@@ -125,8 +135,14 @@ def _key(reader: Reader, pk: int) -> ApiKey:
     return key
 
 
-def _date(key: ApiKey) -> str:
-    return key.expires_at.date().isoformat() if key.expires_at else "never"
+def _told(key: ApiKey) -> dict[str, object]:
+    """What a key is, for the audit log."""
+    return {
+        "name": key.name,
+        "scopes": key.scopes,
+        "expires": key.expires_at.isoformat() if key.expires_at else "never",
+        "revoked": key.revoked_at is not None,
+    }
 
 
 def _scope_words(key: ApiKey) -> str:

@@ -50,8 +50,10 @@ def member_factor(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse
 def second_factor(request: HttpRequest, reader: Reader) -> HttpResponse:
     """Require a second factor of every member, or no longer."""
     required = "required" in request.POST
+    before = reader.project.require_second_factor
     second_factors.project_require_factor(project=reader.project, required=required)
-    detail = {"second factor required": required}
+    name = "second factor required"
+    detail = {"before": {name: before}, "after": {name: required}}
     note_access(request, reader, AccessAction.SETTINGS, None, detail)
     said = "Every member needs a second factor now." if required else "None is required any more."
     messages.success(request, said)

@@ -40,7 +40,8 @@ def member_list(request: HttpRequest, reader: Reader) -> HttpResponse:
         else:
             if added is None:
                 return invited(request, reader, email=email, role=role)
-            note_access(request, reader, AccessAction.MEMBER, None, {"added": email, "role": role})
+            detail = {"added": email, "before": None, "after": _rights(added)}
+            note_access(request, reader, AccessAction.MEMBER, None, detail)
             messages.success(request, f"{email} is a member now, as {Role(role).label.lower()}.")
             return redirect("transcripts:member_list", reader.project.slug)
     return members_page(request, reader, form=form)
@@ -56,13 +57,14 @@ def member_change(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse
     if role not in Role.values:
         messages.error(request, "There is no such role.")
     else:
+        before = _rights(membership)
         try:
             members.member_change(membership=membership, role=role, restricted=restricted)
         except members.LastAdministratorError as error:
             messages.error(request, str(error))
         else:
             email = membership.user.email
-            detail = {"changed": email, "role": role, "restricted": restricted}
+            detail = {"changed": email, "before": before, "after": _rights(membership)}
             note_access(request, reader, AccessAction.MEMBER, None, detail)
             messages.success(request, f"{email} is now {Role(role).label.lower()}.")
     return redirect(_after(reader, membership))
@@ -73,13 +75,14 @@ def member_change(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse
 def member_remove(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """End a membership."""
     membership = membership_of(reader, pk)
-    email = membership.user.email
+    email, before = membership.user.email, _rights(membership)
     try:
         members.member_remove(membership=membership)
     except members.LastAdministratorError as error:
         messages.error(request, str(error))
         return redirect("transcripts:member_list", reader.project.slug)
-    note_access(request, reader, AccessAction.MEMBER, None, {"removed": email})
+    detail = {"removed": email, "before": before, "after": None}
+    note_access(request, reader, AccessAction.MEMBER, None, detail)
     messages.success(request, f"{email} is no longer a member.")
     return redirect(_after(reader, membership))
 
@@ -89,6 +92,11 @@ def membership_of(reader: Reader, pk: int) -> Membership:
     if found is None:
         raise Http404("No such member of this project.")
     return found
+
+
+def _rights(membership: Membership) -> dict[str, object]:
+    """What a membership gives, for the audit log."""
+    return {"role": membership.role, "restricted": membership.restricted}
 
 
 def _after(reader: Reader, membership: Membership) -> str:

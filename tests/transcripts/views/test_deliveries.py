@@ -84,7 +84,8 @@ def test_a_retried_delivery_waits_again(admin: Client, project: Project) -> None
     delivery.refresh_from_db()
     assert delivery.state == DeliveryState.ACCEPTED
     line = AccessEntry.objects.get(action=AccessAction.QUARANTINE)
-    assert line.detail == {"retried": str(delivery.pk)}
+    changed = {"before": "quarantined", "after": "accepted"}
+    assert line.detail == {"retried": str(delivery.pk), **changed}
 
 
 def test_a_discarded_delivery_is_emptied(admin: Client, project: Project) -> None:
@@ -173,8 +174,8 @@ def test_chosen_deliveries_are_decided_on_together(admin_here: tuple[Client, Pro
     }
     lines = AccessEntry.objects.filter(action=AccessAction.QUARANTINE).order_by("pk")
     assert [line.detail for line in lines] == [
-        {"discarded": str(first.pk)},
-        {"retried": str(second.pk)},
+        {"discarded": str(first.pk), "before": "quarantined", "after": "discarded"},
+        {"retried": str(second.pk), "before": "quarantined", "after": "accepted"},
     ]
 
 

@@ -63,7 +63,12 @@ def test_a_revoked_key_stays_in_the_list(admin: Client, project: Project) -> Non
     key.refresh_from_db()
     assert key.revoked_at
     assert ">revoked</span>" in page
-    assert AccessEntry.objects.get(action=AccessAction.KEY).detail == {"revoked": key.prefix}
+    told = {"name": key.name, "scopes": ["read"], "expires": "never"}
+    assert AccessEntry.objects.get(action=AccessAction.KEY).detail == {
+        "revoked": key.prefix,
+        "before": {**told, "revoked": False},
+        "after": {**told, "revoked": True},
+    }
 
 
 def test_a_key_of_another_project_is_not_found(admin: Client, project: Project) -> None:
@@ -133,10 +138,14 @@ def test_a_successor_works_beside_the_old_key_for_a_while(admin: Client, project
     assert (key.successor.name, key.successor.scopes) == (key.name, key.scopes)
     assert key.expires_at
     assert abs(key.expires_at - timezone.now() - timedelta(hours=24)) < timedelta(minutes=1)
-    line = AccessEntry.objects.get(action=AccessAction.KEY)
-    assert line.detail == {
+    detail = AccessEntry.objects.get(action=AccessAction.KEY).detail
+    before, after = detail.pop("before"), detail.pop("after")
+    assert detail == {
         "rotated": key.prefix, "made": key.successor.prefix, "overlap_hours": 24,
     }  # fmt: skip
+    assert before["expires"] == "never"
+    assert {**after, "expires": "never"} == before
+    assert after["expires"] > timezone.now().isoformat()
 
 
 def test_without_an_overlap_the_old_key_ends_at_once(admin: Client, project: Project) -> None:

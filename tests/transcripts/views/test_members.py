@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
 from tests.factories import a_member, a_project, a_user
 from transcripts.choices import AccessAction, Role
 from transcripts.models import AccessEntry, Membership, Project, User
+from transcripts.services.members import person_rename
 
 pytestmark = pytest.mark.django_db
 
@@ -52,7 +54,8 @@ def test_adds_who_has_an_account(client: Client, project: Project, admin: User) 
     assert answer.status_code == 302
     assert role_of(project, person) == Role.ENGINEER
     line = AccessEntry.objects.get(action=AccessAction.MEMBER)
-    assert line.detail == {"added": "Anna@Desk.example", "role": "engineer"}
+    rights = {"role": "engineer", "restricted": False}
+    assert line.detail == {"added": "Anna@Desk.example", "before": None, "after": rights}
 
 
 @pytest.mark.parametrize(
@@ -114,7 +117,65 @@ def test_removes_a_member_and_not_the_person(client: Client, project: Project, a
 
     assert role_of(project, person) is None
     assert User.objects.filter(pk=person.pk).exists()
-    assert AccessEntry.objects.get().detail == {"removed": person.email}
+    rights = {"role": "lead", "restricted": False}
+    assert AccessEntry.objects.get().detail == {
+        "removed": person.email,
+        "before": rights,
+        "after": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("  Anna\tLee ", "Anna Lee"),
+        ("Anna\u202enimdA\u2066\u200b", "AnnanimdA"),
+        ("\x1b[31mred\x00", "[31mred"),
+        ("\u0645\u06cc\u200c\u062e\u0648", "\u0645\u06cc\u200c\u062e\u0648"),
+    ],
+)
+def test_a_name_cannot_be_made_to_look_like_anothers(
+    client: Client, admin: User, typed: str, kept: str
+) -> None:
+    person_rename(user=admin, name=typed)
+
+    admin.refresh_from_db()
+    assert admin.name == kept
+    assert a_user(name=typed).name == kept
+
+
+def test_the_log_tells_what_a_change_was_from_and_to(
+    client: Client, project: Project, admin: User
+) -> None:
+    member = Membership.objects.get(user=a_member(project, Role.LEAD))
+    address = reverse("transcripts:member_change", args=[project.slug, member.pk])
+
+    client.post(address, {"role": "engineer", "restricted": "on"})
+
+    assert AccessEntry.objects.get().detail == {
+        "changed": member.user.email,
+        "before": {"role": "lead", "restricted": False},
+        "after": {"role": "engineer", "restricted": True},
+    }
+
+
+def test_a_change_whose_line_cannot_be_written_is_not_made(
+    client: Client, project: Project, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a person does on a page, the log knows of it."""
+
+    def full(**_: object) -> None:
+        raise OperationalError("disk full")
+
+    member = Membership.objects.get(user=a_member(project, Role.LEAD))
+    address = reverse("transcripts:member_change", args=[project.slug, member.pk])
+    monkeypatch.setattr("transcripts.pages.access_record", full)
+
+    with pytest.raises(OperationalError):
+        client.post(address, {"role": "admin"})
+
+    member.refresh_from_db()
+    assert member.role == Role.LEAD
 
 
 def test_a_member_of_another_project_is_not_found(
