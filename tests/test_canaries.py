@@ -24,6 +24,7 @@ import redis
 
 from tests.agentdesk.rig import ROOT, Rig, wait_until
 from tests.canaries import FAMILIES, Aviary, Canary, find, forms
+from tests.canary_pages import work_on
 from tests.transcripts.importers.spans.wire import protobuf_of
 
 pytestmark = pytest.mark.services
@@ -201,8 +202,9 @@ def sent() -> Iterator[Sent]:
         with rig:
             _prepare(rig)
             _send(sent)
-            _browse(sent)
+            person = _browse(sent)
             _fail(sent)
+            work_on(sent, person)
             _leave_controls(sent)
             _write_down(sent)
         yield sent
@@ -262,8 +264,8 @@ print(settings.CSRF_COOKIE_NAME)
 """
 
 
-def _browse(sent: Sent) -> None:
-    """What a person sends: files, and texts that are typed into settings."""
+def _browse(sent: Sent) -> dict[str, str]:
+    """What a person sends: files, and texts that are typed into settings; returns who they are."""
     *_, session, csrf = sent.rig.manage("shell", "-c", SIGN_IN).strip().splitlines()
     name, value = session.split()
     token = "t" * 32
@@ -301,6 +303,7 @@ def _browse(sent: Sent) -> None:
         **person,
         **{"Content-Type": body[1]},
     )
+    return person
 
 
 def multipart(fields: dict[str, str], file: str, *, name: str = "files") -> tuple[bytes, str]:

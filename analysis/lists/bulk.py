@@ -65,7 +65,9 @@ class Selection:
         """What a job needs to know to go on with them. Runs that come in later are none of
         them.
         """
-        told = {"list": self.wanted.text} if self.wanted else {"runs": list(self.pks)}
+        masker = typed_masker(self.reader.project)
+        wanted = self.wanted and self.wanted.masked(masker)
+        told = {"list": wanted.text} if wanted else {"runs": list(self.pks)}
         newest = self.runs().order_by("-pk").values_list("pk", flat=True).first()
         return {**told, "newest": newest or 0, **asked}
 

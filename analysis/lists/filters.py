@@ -13,6 +13,8 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 
+from transcripts.masking import Masker
+
 TABS = {"flagged": "Flagged", "all": "All", "live": "Live", "mine": "Mine"}
 # What the API can ask for besides.
 UNFLAGGED = "unflagged"
@@ -38,6 +40,10 @@ YES_NO = {"yes": "yes", "no": "no"}
 ME, NOBODY = "me", "nobody"
 LONGEST = 500
 _SPAN = re.compile(r"(\d{1,4})([hd])")
+
+
+# What people write in their own words.
+TYPED = ("agent", "tool", "called", "model", "prompt", "code", "ticket", "label", "q")
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,12 @@ class RunFilter:
         tab = {} if self.tab == "flagged" else {"tab": self.tab}
         sort = {"sort": self.sort} if self.sort else {}
         return urlencode({**tab, **self.narrowing, **sort})
+
+    def masked(self, masker: Masker) -> RunFilter:
+        """The same as it may be kept. Each value by itself: in a query string a secret is no longer
+        in the words that it is recognised by.
+        """
+        return replace(self, **{name: masker.text(getattr(self, name)) for name in TYPED})
 
     @property
     def order(self) -> str:

@@ -52,7 +52,7 @@ def view_save(
     ).first() or SavedView(project=reader.project, user=reader.user, name=masked)
     if view.pk is None and len(views_of(reader=reader)) >= MOST_VIEWS:
         raise ViewError(f"There are {MOST_VIEWS} views already. Delete one first.")
-    view.query = masker.text(RunFilter.of_text(query).text)
+    view.query = masker.text(RunFilter.of_text(query).masked(masker).text)
     view.columns = known_columns(columns)
     if not view.default_for:
         view.shared = shared

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.lists.filters import RunFilter
 from analysis.models import Change, ColumnChoice, SavedView
 from tests.builders import a_run, call
 from tests.factories import a_member, a_project
@@ -49,6 +52,19 @@ def test_a_view_is_the_lists_state_under_a_name(project: Project) -> None:
         f"{reverse('analysis:run_list', args=[project.slug])}?{view.query}&view={view.pk}"
     )
     assert "<h1>Dear ones</h1>" in page.content.decode()
+
+
+def test_a_secret_in_a_view_is_masked(project: Project) -> None:
+    """In a query string it is no longer in the words that it is recognised by."""
+    typed = {"q": "The password is Kestrel_Falls_4417/q", "agent": 'desk {"api_key": "Zx9Kq2Wm4"}'}
+
+    save(signed_in(project, Role.LEAD), project, "odd", list=urlencode({**typed, "since": "7d"}))
+
+    view = SavedView.objects.get()
+    assert "Kestrel" not in view.query
+    assert "Zx9Kq2Wm4" not in view.query
+    kept = RunFilter.of_text(view.query)
+    assert (kept.q[:24], kept.since) == ("The password is [SECRET:", "7d")
 
 
 def test_a_view_is_seen_by_others_when_it_is_shared(project: Project) -> None:
