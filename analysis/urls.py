@@ -52,7 +52,7 @@ from analysis.views.run_detail import (
 from analysis.views.run_find import run_find
 from analysis.views.run_keeping import run_keeping
 from analysis.views.run_list import run_list
-from analysis.views.run_selection import run_job, run_selection
+from analysis.views.run_selection import run_job, run_job_stop, run_selection
 from analysis.views.saved_views import list_columns, view_change, view_save
 from analysis.views.stop_reasons import stop_reasons
 from analysis.views.ticket_erase import ticket_erase
@@ -63,6 +63,7 @@ urlpatterns = [
     path("runs/", run_list, name="run_list"),
     path("runs/selected/", run_selection, name="run_selection"),
     path("runs/jobs/<int:pk>/", run_job, name="run_job"),
+    path("runs/jobs/<int:pk>/cancel/", run_job_stop, name="run_job_stop"),
     path("runs/views/", view_save, name="view_save"),
     path("runs/views/<int:pk>/", view_change, name="view_change"),
     path("runs/columns/", list_columns, name="list_columns"),

@@ -107,6 +107,7 @@ PAGES: dict[str, list[Needs]] = {
     f"{P}runs/": [Needs(SEE)],
     f"{P}runs/selected/": [Needs(TRIAGE, "post", 302)],
     f"{P}runs/jobs/<int:pk>/": [Needs(TRIAGE)],
+    f"{P}runs/jobs/<int:pk>/cancel/": [Needs(TRIAGE, "post", 302)],
     f"{P}runs/views/": [Needs(SEE, "post", 302, form={"name": "v"})],
     # Somebody else's view, which is shared; one changes one's own in any role.
     f"{P}runs/views/<int:pk>/": [Needs(ADMIN, "post", 302, form={"name": "v"})],
@@ -373,6 +374,10 @@ class World:
             )[0]
             for project in (self.own, self.other)
         }
+        self.jobs_over_chosen = {
+            project.pk: Job.objects.create(project=project, kind=JobKind.ASSIGN)
+            for project in (self.own, self.other)
+        }
         self.jobs = {
             project.pk: job_start(
                 project=project, kind=JobKind.READ_AGAIN, wanted={}, total=1, user=None
@@ -412,6 +417,7 @@ class World:
             "annotations/<int:pk>": f"annotations/{self.annotations[project.pk].pk}",
             "invitations/<int:pk>": f"invitations/{self.invited[project.pk].pk}",
             "views/<int:pk>": f"views/{self.views[project.pk].pk}",
+            "runs/jobs/<int:pk>": f"runs/jobs/{self.jobs_over_chosen[project.pk].pk}",
             "jobs/<int:pk>": f"jobs/{self.jobs[project.pk].pk}",
             "rule/<int:pk>": f"rule/{self.rules[project.pk].pk}",
             "no-secrets/<int:pk>": f"no-secrets/{self.no_secrets[project.pk].pk}",

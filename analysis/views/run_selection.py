@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from agentdesk.htmx import template_for
-from analysis.jobs import job_by_id, job_start
+from agentdesk.htmx import is_swap, template_for
+from analysis.jobs import BESIDE_OTHERS, job_by_id, job_cancel, job_start
 from analysis.lists import bulk
 from analysis.lists.archive import runs_zipped
 from analysis.lists.bulk import Selection, SelectionError
@@ -173,11 +173,29 @@ _DO: dict[str, Callable[[HttpRequest, Reader, Selection, Count], HttpResponse]] 
 @project_page(May.TRIAGE)
 def run_job(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """How far a job over chosen runs is."""
-    job = job_by_id(project=reader.project, pk=pk)
-    if job is None:
-        raise Http404("No such job in this project.")
-    context = {"section": "runs", "job": job}
+    context = {"section": "runs", "job": _job(reader, pk)}
     return render(request, template_for(request, "analysis/run_job.html", "job"), context)
+
+
+@require_POST
+@project_page(May.TRIAGE)
+def run_job_stop(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
+    """Cancel a job over chosen runs. What it has done stays done."""
+    job = _job(reader, pk)
+    if job_cancel(job=job):
+        detail = {"job": job.pk, "cancelled": True}
+        note_access(request, reader, AccessAction.TRIAGE, None, detail)
+    if is_swap(request):
+        job.refresh_from_db()
+        return render(request, "analysis/run_job.html#job", {"section": "runs", "job": job})
+    return redirect("analysis:run_job", reader.project.slug, pk)
+
+
+def _job(reader: Reader, pk: int) -> Job:
+    job = job_by_id(project=reader.project, pk=pk)
+    if job is None or job.kind not in BESIDE_OTHERS:
+        raise Http404("No such job over chosen runs in this project.")
+    return job
 
 
 def _by_job(

@@ -224,7 +224,7 @@ def test_asks_to_sign_in(client: Client, address: str) -> None:
     answer = client.get(address)
 
     assert answer.status_code == 302
-    assert answer.headers["Location"].startswith(reverse("sign_in"))
+    assert answer.headers["Location"].startswith(reverse("account_login"))
 
 
 def test_another_project_is_not_found(lead: Client, project: Project) -> None:

@@ -9,12 +9,18 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
+from agentdesk.keeping import HANGING
+from analysis.services.keeping import HELD
 from tests.builders import a_round, a_run, call
 from tests.factories import a_key, a_member, a_project
 from tests.page_runs import a_shown_run, the_vpn_run
 from transcripts.choices import AccessAction, KeyScope, Role
+from transcripts.maskers import run_masker
 from transcripts.models import AccessEntry, Project, Run, RunText
 from transcripts.record import InputChange, Message, Placed
+from transcripts.services.masked_rows import run_mask_again
+from transcripts.services.masking import mask_rule_save
+from transcripts.services.removal import run_empty, run_erase, transcript_mark
 from transcripts.services.text_index import run_text_index, runs_text_catch_up
 
 pytestmark = pytest.mark.django_db
@@ -233,3 +239,68 @@ def test_many_matches_are_read_from_the_newest_on(
             seen += [run.run_id for run in page.runs]
             query = page.older
         assert seen == [f"run-{number}" for number in wanted], sort
+
+
+def test_a_late_round_is_found_and_its_run_stays_found(project: Project) -> None:
+    def send(number: int, text: str, **fields: bool) -> None:
+        round_ = replace(a_round(call("look", {"n": number}, text)), number=number)
+        a_shown_run(a_run(round_, live=True, run_id="live"), project, **fields)
+
+    send(1, "alpha", live=True)
+    send(3, "gamma")
+    assert found(project, "beta") == []
+
+    send(2, "beta", live=True)
+
+    assert found(project, "beta") == ["live"]
+    assert found(project, "alpha beta gamma") == ["live"]
+
+
+def test_a_removed_transcript_is_found_by_names_alone_at_once(project: Project, told: Run) -> None:
+    assert transcript_mark(pk=told.pk, by="an erasure", held=HELD)
+    marked = [found(project, q) for q in ("refused", '"connection refused by"', "unreach*")]
+    while not run_empty(pk=told.pk, tables=HANGING):
+        pass
+
+    assert marked == [[], [], []]
+    assert found(project, "refused") == []
+    assert found(project, "Password") == []
+    assert found(project, "IT-77") == found(project, "run-told") == ["run-told"]
+    assert not RunText.objects.filter(run=told, last_round__gt=0).exists()
+
+
+def test_a_deleted_run_is_not_found_by_anything(project: Project, told: Run) -> None:
+    queries = ("refused", "IT-77", "run-told", "finance", '"connection refused by"')
+    assert all(found(project, q) == ["run-told"] for q in queries)
+
+    assert run_erase(pk=told.pk, held=HELD)
+    marked = [found(project, q) for q in queries]
+    called = found(project, "", called="look")
+    while not run_empty(pk=told.pk, tables=HANGING):
+        pass
+
+    assert marked == [[]] * len(queries)
+    assert called == []
+    assert [found(project, q) for q in queries] == [[]] * len(queries)
+    assert not RunText.objects.exists()
+
+
+def test_what_is_masked_again_is_not_found_any_more(project: Project, told: Run) -> None:
+    assert found(project, "unreachable") == ["run-told"]
+    mask_rule_save(
+        project=project,
+        rule=None,
+        name="gateways",
+        family="gateway",
+        pattern=r"gateway looks (unreachable)",
+        must="the gateway looks unreachable",
+        must_not="the gateway looks fine",
+        user=a_member(project, Role.ADMIN),
+    )
+
+    with transaction.atomic():
+        run = Run.objects.select_for_update(no_key=True).get(pk=told.pk)
+        assert run_mask_again(run=run, masker=run_masker(project, run))
+
+    assert found(project, "unreachable") == []
+    assert found(project, "gateway") == ["run-told"]

@@ -12,7 +12,7 @@ from django.urls import reverse
 from agentdesk.keeping import run_empty
 from analysis.jobs import job_advance
 from analysis.lists import bulk
-from analysis.models import Change, Job, RunTriage
+from analysis.models import Change, Job, JobKind, RunTriage
 from tests.builders import a_run, call
 from tests.factories import a_member, a_project, a_user
 from tests.page_runs import a_shown_run
@@ -170,3 +170,32 @@ def test_runs_of_another_project_are_not_touched(project: Project) -> None:
 
     assert not RunTriage.objects.exists()
     assert Run.objects.filter(run_id="foreign", removal="").exists()
+
+
+def test_a_job_is_cancelled_where_it_is(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    client, _ = signed_in(project, Role.LEAD)
+    do(client, project, "assign", all="1", owner="me", list="tab=all")
+    job = Job.objects.get()
+    page = client.get(reverse("analysis:run_job", args=[project.slug, job.pk])).content.decode()
+    stop = reverse("analysis:run_job_stop", args=[project.slug, job.pk])
+
+    answer = client.post(stop)
+    job_advance(job_pk=job.pk, seconds=20)
+
+    assert f'action="{stop}"' in page
+    assert answer["Location"] == reverse("analysis:run_job", args=[project.slug, job.pk])  # type: ignore[index]
+    assert Job.objects.get().state == "cancelled"
+    assert not RunTriage.objects.exists()
+
+
+def test_jobs_of_other_kinds_are_no_jobs_over_chosen_runs(project: Project) -> None:
+    client, user = signed_in(project, Role.LEAD)
+    job = Job.objects.create(project=project, kind=JobKind.MASK_AGAIN, user=user)
+
+    for name in ("run_job", "run_job_stop"):
+        address = reverse(f"analysis:{name}", args=[project.slug, job.pk])
+        answer = client.post(address) if name == "run_job_stop" else client.get(address)
+        assert answer.status_code == 404
+
+    assert Job.objects.get().state == "waiting"

@@ -113,6 +113,7 @@ ELSEWHERE = {
     "transcripts:second_factor": ADMIN,
     "analysis:job_detail": ENGINEER,
     "analysis:run_job": LEAD,
+    "analysis:run_job_stop": LEAD,
     "analysis:run_selection": LEAD,
     "analysis:view_save": OBSERVER,
     "analysis:list_columns": OBSERVER,

@@ -1,0 +1,45 @@
+"""Migrations that change rows, over a store that has some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from analysis.models import Verdict
+from tests.builders import a_run, call
+from tests.factories import a_project
+from tests.page_runs import a_shown_run, the_vpn_run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def up_again() -> Iterator[None]:
+    """All migrations applied afterwards, whatever a test did."""
+    yield
+    call_command("migrate", verbosity=0)
+
+
+def test_verdicts_of_before_learn_their_project_and_wasted_rounds(up_again: None) -> None:
+    looping = the_vpn_run(a_project("helpdesk"))
+    clean = a_shown_run(a_run([call()], "Done.", run_id="clean"), a_project("billing"))
+    told = dict(Verdict.objects.values_list("run", "wasted_rounds"))
+    migrations = MigrationExecutor(connection)
+    before = migrations.migrate([("analysis", "0009_add_alerts")])
+    without = before.apps.get_model("analysis", "Verdict")
+    columns = {column.name for column in without._meta.get_fields()}
+
+    call_command("migrate", verbosity=0)
+
+    assert not columns & {"project", "wasted_rounds"}
+    assert dict(Verdict.objects.values_list("run", "wasted_rounds")) == told
+    assert told[looping.pk] > 0
+    assert told[clean.pk] == 0
+    assert dict(Verdict.objects.values_list("run", "project")) == {
+        looping.pk: looping.project_id,
+        clean.pk: clean.project_id,
+    }
