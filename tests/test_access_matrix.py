@@ -375,7 +375,9 @@ class World:
             for project in (self.own, self.other)
         }
         self.jobs_over_chosen = {
-            project.pk: Job.objects.create(project=project, kind=JobKind.ASSIGN)
+            project.pk: job_start(
+                project=project, kind=JobKind.ASSIGN, wanted={}, total=1, user=None
+            )
             for project in (self.own, self.other)
         }
         self.jobs = {
