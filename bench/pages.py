@@ -1,10 +1,10 @@
 """The run page and the run list: queries, size, elements, server time, and what a person waits for.
 
-A short run (52 rounds) beside a long one (`--rounds N`, 32,843 by default), in a database of
-its own on the
-servers of the tests. With a Chromium on this machine also how long it takes until the first odd
-round is
-there, and from a key until the last round, a round by its number, and what is found.
+The same run with 52, 1,000, 5,000 and 32,843 rounds (`--rounds N …`), and the example, in a
+database of its own on the servers of the tests. With a Chromium on this machine also how long it
+takes until the first odd round is there, and from a key until the last round, a round by its
+number, and what is found; the longest task of a script, and the most elements while one scrolls.
+`--inspect` puts Inspect View beside it, on the same runs (see `bench.inspect_view`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bench.figures import Figure, seconds, under
@@ -28,11 +27,21 @@ if TYPE_CHECKING:
 
     from transcripts.models import Project, Run
 
-LONG = 32_843
+LENGTHS = (52, 1_000, 5_000, 32_843)
 ROWS = 60
 # Characters of a tool's answer, about what Phoenix and MLflow were measured with.
 ANSWER = 1_700
 PASSWORD = "bench"
+# The longest task, in milliseconds (0: none over 50), and the most elements there were.
+WATCH = """
+window.watched = { longest: 0, most: 0 };
+new PerformanceObserver((list) => {
+  for (const task of list.getEntries()) watched.longest = Math.max(watched.longest, task.duration);
+}).observe({ type: "longtask", buffered: true });
+new MutationObserver(() => {
+  watched.most = Math.max(watched.most, document.getElementsByTagName("*").length);
+}).observe(document, { childList: true, subtree: true });
+"""
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -48,8 +57,9 @@ class Measured:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench pages")
-    parser.add_argument("--rounds", type=int, default=LONG)
-    rounds = parser.parse_args(arguments).rounds
+    parser.add_argument("--rounds", type=int, nargs="+", default=LENGTHS, metavar="N")
+    parser.add_argument("--inspect", action="store_true", help="measure Inspect View, too")
+    asked = parser.parse_args(arguments)
     with database():
         from tests.factories import a_member, a_project, a_user
         from tests.page_runs import a_shown_run, the_vpn_run
@@ -57,11 +67,19 @@ def main(arguments: list[str]) -> int:
 
         project = a_project("bench")
         a_member(project, Role.ADMIN, user=a_user("bench@desk.example", PASSWORD))
-        short = the_vpn_run(project)
-        long = a_shown_run(a_long_record(rounds), project)
-        for figure in on_the_server(project, short, long):
+        example = the_vpn_run(project)
+        runs = [
+            a_shown_run(replace(a_long_record(rounds), run_id=f"long-{rounds}"), project)
+            for rounds in sorted(asked.rounds)
+        ]
+        for figure in on_the_server(project, example, runs):
             print(figure, flush=True)
-        for figure in in_a_browser(short, long):
+        for figure in in_a_browser(example, *runs):
+            print(figure, flush=True)
+    if asked.inspect:
+        from bench.inspect_view import figures
+
+        for figure in figures(sorted(asked.rounds)):
             print(figure, flush=True)
     return 0
 
@@ -121,7 +139,7 @@ def a_long_record(rounds: int) -> Any:
     )
 
 
-def on_the_server(project: Project, short: Run, long: Run) -> Iterator[Figure]:
+def on_the_server(project: Project, example: Run, runs: Sequence[Run]) -> Iterator[Figure]:
     from django.urls import reverse
 
     from tests.page_runs import a_shown_run
@@ -129,18 +147,21 @@ def on_the_server(project: Project, short: Run, long: Run) -> Iterator[Figure]:
     def page(run: Run, name: str = "analysis:run_detail") -> str:
         return reverse(name, args=[project.slug, run.pk])
 
-    measured = {run.last_round: measure(page(run) + "?list=") for run in (short, long)}
-    for rounds, found in measured.items():
-        yield under(f"run page, {rounds:,} rounds: queries", [found.queries], 12.5, "")
-        yield under(f"run page, {rounds:,} rounds: HTML", [found.size / 1000], 100, "kB")
-        yield under(f"run page, {rounds:,} rounds: elements", [found.elements], 801, "")
-        yield Figure(f"run page, {rounds:,} rounds: server", found.taken, "s")
-    yield under(
-        "run page: server time of the long run to the short",
-        ratios(page(long) + "?list=", page(short) + "?list="),
-        1.5,
-        "times",
-    )
+    short, long = runs[0], runs[-1]
+    measured = [(run, measure(page(run) + "?list=")) for run in (example, *runs)]
+    for run, found in measured:
+        name = f"run page, {'example, ' if run is example else ''}{run.last_round:,} rounds"
+        yield Figure(f"{name}: queries", [found.queries], "")
+        yield under(f"{name}: HTML", [found.size / 1000], 100, "kB")
+        yield under(f"{name}: elements", [found.elements], 801, "")
+        yield Figure(f"{name}: server", found.taken, "s")
+    least, most = measured[1][1], measured[-1][1]
+    for part in ("queries", "size", "elements"):
+        share = getattr(most, part) / getattr(least, part)
+        yield under(f"run page: {part} of the longest to the shortest", [share], 1.1, "times")
+    walls, cpus = ratios(page(long) + "?list=", page(short) + "?list=")
+    yield under("run page: server time of the longest to the shortest", walls, 1.5, "times")
+    yield under("run page: CPU time of the web process, the same", cpus, 1.5, "times")
     found = measure(page(long, "analysis:run_find") + "?q=connection+refused", swap=True)
     yield under("find in the long run: server", found.taken, 0.5, "s")
     record = a_long_record(8)
@@ -152,14 +173,23 @@ def on_the_server(project: Project, short: Run, long: Run) -> Iterator[Figure]:
     yield under("run list, a page of it: server", found.taken, 0.1, "s")
 
 
-def ratios(address: str, other: str, *, times: int = 15) -> list[float]:
-    """Server time of one page to another's, asked for in turn: other work slows both alike."""
+def ratios(address: str, other: str, *, times: int = 15) -> tuple[list[float], list[float]]:
+    """Server time and CPU time of one page to another's, asked for in turn: other work slows both
+    alike.
+    """
     client = signed_in()
-    found = []
+    walls, cpus = [], []
     for _ in range(times):
-        taken = [seconds(partial(client.get, at), times=1)[0] for at in (address, other)]
-        found.append(taken[0] / taken[1])
-    return found
+        wall, cpu = [], []
+        for at in (address, other):
+            client.get(at)
+            started = time.perf_counter(), time.process_time()
+            client.get(at)
+            wall.append(time.perf_counter() - started[0])
+            cpu.append(time.process_time() - started[1])
+        walls.append(wall[0] / wall[1])
+        cpus.append(cpu[0] / cpu[1])
+    return walls, cpus
 
 
 def signed_in(**headers: str) -> Client:
@@ -182,11 +212,12 @@ def measure(address: str, *, swap: bool = False) -> Measured:
         answer = client.get(address)
     if answer.status_code != 200:
         raise SystemExit(f"{address} answered {answer.status_code}")
-    elements = len(re.findall(rb"<[a-z]", answer.content))
+    in_the_page = re.sub(rb"(?s)<template .*?</template>", b"", answer.content)
+    elements = len(re.findall(rb"<[a-z]", in_the_page))
     return Measured(len(captured), len(answer.content), elements, taken)
 
 
-def in_a_browser(short: Run, long: Run) -> Iterator[Figure]:
+def in_a_browser(*runs: Run) -> Iterator[Figure]:
     """What a person waits for; nothing where there is no Chromium."""
     found = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if found is None:
@@ -197,8 +228,9 @@ def in_a_browser(short: Run, long: Run) -> Iterator[Figure]:
     flags = ["--no-sandbox", "--disable-background-networking", "--enable-precise-memory-info"]
     with serving() as origin, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=flags)
-        for run in (short, long):
+        for run in runs:
             page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+            page.add_init_script(WATCH)
             yield from waits(page, origin, run)
             page.context.close()
         browser.close()
@@ -256,6 +288,14 @@ def waits(page: Page, origin: str, run: Run) -> Iterator[Figure]:
     page.keyboard.type("zebra")
     page.get_by_text("Nothing in any round").wait_for()
     found = time.perf_counter() - started
+    page.keyboard.press("Escape")
+    go_to(middle)
+    page.mouse.move(400, 500)
+    for way in [700] * 20 + [-700] * 20:
+        page.mouse.wheel(0, way)
+        page.wait_for_timeout(60)
+    page.wait_for_timeout(500)
+    watched = json.loads(page.evaluate("JSON.stringify(watched)"))
     page.request_gc()
     size = json.loads(
         page.evaluate(
@@ -268,4 +308,6 @@ def waits(page: Page, origin: str, run: Run) -> Iterator[Figure]:
     yield under(f"{name}: round {middle:,} by its number", [there], 0.5, "s")
     yield under(f"{name}: found that nothing matches, typing included", [found], 1, "s")
     yield under(f"{name}: elements", [size[0]], 801, "")
+    yield under(f"{name}: most elements while one scrolls", [watched["most"]], 801, "")
+    yield under(f"{name}: longest task of a script", [watched["longest"]], 100, "ms")
     yield under(f"{name}: heap", [size[1]], 10, "MB")

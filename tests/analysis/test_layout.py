@@ -115,3 +115,44 @@ def test_every_round_is_told_once(
     numbers = [number for item in items for number in range(item.first, item.last + 1)]
     assert numbers == list(range(1, last + 1))
     assert sum(item.count for item in items if item.kind is Kind.ROUNDS) <= 40
+
+
+@given(
+    last=st.integers(1, 400),
+    numbers=st.lists(st.integers(1, 400), max_size=8),
+    spans=st.lists(st.tuples(st.integers(1, 400), st.integers(0, 60)), max_size=4),
+)
+def test_a_report_tells_every_round_and_shows_those_that_are_named(
+    last: int, numbers: list[int], spans: list[tuple[int, int]]
+) -> None:
+    folds = [a_fold(first, min(first + more, last)) for first, more in spans if first <= last]
+    named = sorted({min(number, last) for number in numbers})
+
+    items = a_layout(last, *folds, marks=named).near(named)
+
+    told_rounds = [number for item in items for number in range(item.first, item.last + 1)]
+    shown = {
+        number
+        for item in items
+        if item.kind is Kind.ROUNDS
+        for number in range(item.first, item.last + 1)
+    }
+    assert told_rounds == list(range(1, last + 1))
+    assert set(named) <= shown
+
+
+@given(
+    last=st.integers(1, 300),
+    ends=st.lists(st.integers(1, 300), min_size=2, max_size=8, unique=True),
+)
+def test_exactly_what_fits_is_loaded(last: int, ends: list[int]) -> None:
+    marks = sorted(end for end in ends if end <= last)
+    spans = [(a, b) for a, b in zip(marks[::2], marks[1::2], strict=False)]
+
+    items = a_layout(last).exactly(1, last, loaded=spans)
+
+    shown = [(item.first, item.last) for item in items if item.kind is Kind.ROUNDS]
+    assert sum(b - a + 1 for a, b in shown) == sum(b - a + 1 for a, b in spans)
+    assert [number for item in items for number in range(item.first, item.last + 1)] == list(
+        range(1, last + 1)
+    )
