@@ -15,7 +15,8 @@ from itertools import combinations, product
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.core.management import call_command
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
@@ -500,9 +501,17 @@ def a_quarantined(project: Project) -> Delivery:
     return delivery
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    """One world for all: what a test changes in it is rolled back with the test."""
+    with django_db_blocker.unblock():
+        with transaction.atomic():
+            made = World()
+            # What would be put on the queue is for nobody.
+            connection.run_on_commit = []
+    yield made
+    with django_db_blocker.unblock():
+        call_command("flush", interactive=False, verbosity=0)
 
 
 @contextmanager
