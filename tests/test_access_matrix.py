@@ -504,11 +504,10 @@ def a_quarantined(project: Project) -> Delivery:
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
     """One world for all: what a test changes in it is rolled back with the test."""
-    with django_db_blocker.unblock():
-        with transaction.atomic():
-            made = World()
-            # What would be put on the queue is for nobody.
-            connection.run_on_commit = []
+    with django_db_blocker.unblock(), transaction.atomic():
+        made = World()
+        # What would be put on the queue is for nobody.
+        connection.run_on_commit = []
     yield made
     with django_db_blocker.unblock():
         call_command("flush", interactive=False, verbosity=0)
