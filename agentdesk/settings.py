@@ -122,7 +122,9 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "sign_in_cache",
         "OPTIONS": {"MAX_ENTRIES": 10_000},
-    }
+    },
+    # Names of agents and tools, which must not outlive their runs in a table.
+    "memory": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
 SESSION_ENGINE = "transcripts.sign_in.sealed_sessions"
 SESSION_COOKIE_NAME = "agentdesk_session"

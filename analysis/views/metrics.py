@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.core.cache import cache
+from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
@@ -28,10 +28,10 @@ def metrics(request: HttpRequest) -> HttpResponse:
         return error.response()
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
     name = f"metrics:{key.project_id}:{encode.__name__}:{len(content_type)}"
-    text = cache.get(name)
+    text = caches["memory"].get(name)
     if text is None:
         registry = CollectorRegistry(auto_describe=False)
         registry.register(ProjectMetrics(key.project))
         text = encode(registry)
-        cache.set(name, text, KEPT_SECONDS)
+        caches["memory"].set(name, text, KEPT_SECONDS)
     return HttpResponse(text, content_type=content_type)

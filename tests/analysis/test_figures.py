@@ -9,7 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def project() -> Project:
-    cache.clear()
+    caches["memory"].clear()
     return a_project("helpdesk")
 
 
@@ -153,6 +154,20 @@ def test_prometheus_reads_the_figures_of_the_keys_project(project: Project) -> N
     assert found["agentdesk_runs_by_ending_total", "helpdesk", "stopped"] == 1
     assert found["agentdesk_window_use_ratio", "helpdesk"] > 0.5
     assert found["agentdesk_queue_age_seconds",] == 0
+
+
+def test_what_is_kept_between_two_scrapes_stands_in_no_table(project: Project) -> None:
+    """Where an erased run's names would stay."""
+    the_vpn_run(project)
+    _, text = a_key(project, KeyScope.READ)
+
+    first = scrape(text)
+    Run.objects.all().delete()
+
+    assert scrape(text) == first
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM sign_in_cache")
+        assert cursor.fetchone() == (0,)
 
 
 @pytest.mark.parametrize("scopes", [(KeyScope.INGEST,), (KeyScope.RESULTS,)])
