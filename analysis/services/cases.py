@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from analysis.cases.case import check, listed, missing_for_replay, read_case
@@ -18,9 +18,11 @@ from analysis.cases.parts import case_digest, storable, written_part
 from analysis.models import CaseResult, CaseRevision, Incident, TestCase
 from analysis.selectors.cases import NUMBER, case_head, living_cases
 from transcripts.export.native import native_text
+from transcripts.keys import run_digest
 from transcripts.maskers import typed_masker
 from transcripts.masking.types import MaskedRun, MaskedText, derived_text
 from transcripts.models import Project, Run, User
+from transcripts.services.run_header import labels_restrict
 
 # A deleted case can be brought back for so long.
 KEPT_DELETED = timedelta(days=1)
@@ -65,7 +67,7 @@ def case_make(
 
 @transaction.atomic
 def case_take_in(
-    *, project: Project, content: bytes, author: User | None = None, restricted: bool = False
+    *, project: Project, content: bytes, author: User | None = None
 ) -> tuple[TestCase, bool]:
     """Take in a case file from anywhere; returns the case and whether it is a new one.
 
@@ -75,7 +77,7 @@ def case_take_in(
     """
     if len(content) > LARGEST_FILE:
         raise CaseError(f"larger than {LARGEST_FILE // 2**20} MB")
-    document = storable(read_case(content))
+    document = plain = storable(read_case(content))
     masker = typed_masker(project)
     document = json.loads(masker.json_text(_json(document)))
     check(document)
@@ -96,10 +98,26 @@ def case_take_in(
         rounds=len(document["run"]["rounds"]),
         mask_rule_set=masker.receipt.rule_set,
         mask_hits=document.get("masked", {}).get("hits", {}),
-        restricted=restricted,
+        restricted=_is_restricted(project, plain),
         author=author,
     )
     return _first_revision(case, definition), True
+
+
+def _is_restricted(project: Project, document: Mapping[str, Any]) -> bool:
+    """Whether a case from a file is of a run that only named readers may read, as its labels say,
+    or as is known here of the run or of another case of it.
+    """
+    run = document["run"]
+    if labels_restrict({str(name): str(value) for name, value in run.get("labels", {}).items()}):
+        return True
+    named = {str(name) for name in (document.get("from_run"), run.get("run_id")) if name}
+    digests = [run_digest(project.pk, name) for name in named]
+    runs = Run.objects.filter(project=project, restricted=True)
+    if runs.filter(Q(digest__in=digests) | Q(run_id__in=named)).exists():
+        return True
+    cases = TestCase.objects.filter(project=project, restricted=True)
+    return cases.filter(key=document["case_id"]).exists()
 
 
 @transaction.atomic

@@ -4,7 +4,7 @@ before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -65,10 +65,15 @@ def is_restricted(record: RunRecord) -> bool:
     """Whether a label says that only named readers may read the run. Once said, it is
     not unsaid.
     """
+    return labels_restrict(record.labels)
+
+
+def labels_restrict(labels: Mapping[str, str]) -> bool:
+    """The same of labels alone."""
     return any(
         name.strip().casefold() == RESTRICTED_LABEL
         and value.strip().casefold() not in NOT_RESTRICTED
-        for name, value in record.labels.items()
+        for name, value in labels.items()
     )
 
 

@@ -122,6 +122,32 @@ def test_no_key_reads_a_case_of_a_restricted_run(project: Project) -> None:
     assert sent.status_code == 201
 
 
+@pytest.mark.parametrize("known_by", ["label", "run", "case", "nothing"])
+def test_a_file_of_a_restricted_run_makes_no_open_case(project: Project, known_by: str) -> None:
+    """Who may read one could otherwise open it to all by sending its file under another name."""
+    run = the_vpn_story_run(project)
+    document = case_document(a_test_case(run))
+    if known_by == "label":
+        document["run"]["labels"] = {"Restricted": "hr"}
+        document["run"]["run_id"] = document["from_run"] = "another"
+    elif known_by == "run":
+        Run.objects.filter(pk=run.pk).update(restricted=True)
+        document["case_id"] = "another-name"
+    elif known_by == "case":
+        TestCase.objects.update(restricted=True)
+        document["run"]["run_id"] = document["from_run"] = "another"
+    else:
+        document["case_id"] = "another-name"
+    document["run"]["rounds"][0]["reply"] = "Told otherwise."
+
+    sent = bearer(project).post("/api/v1/cases", write_case(document), "application/json")
+
+    assert sent.status_code == 201
+    made = TestCase.objects.latest("pk")
+    assert made.name == "CASE-2"
+    assert made.restricted == (known_by != "nothing")
+
+
 def test_a_file_is_taken_in(project: Project) -> None:
     client = bearer(project)
     content = write_case(vpn.vpn_case())
