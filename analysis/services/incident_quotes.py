@@ -7,6 +7,7 @@ from collections.abc import Collection
 from django.db import connection
 from django.db.models import Exists, OuterRef
 
+from analysis.alerts.forgetting import incident_alerts_forget
 from analysis.models import Fingerprint, Incident, IncidentRun
 
 # What detectors cite stands between these marks: the same words as `analysis.words.without_quotes`
@@ -28,6 +29,7 @@ def incidents_hush(*, pks: Collection[int]) -> None:
     silent = list(found.values_list("pk", flat=True))
     if not silent:
         return
+    incident_alerts_forget(incidents=silent, erased=False)
     Fingerprint.objects.filter(incident__in=silent).exclude(error="").update(error="")
     told = WITHOUT_QUOTES.format(column="title")
     with connection.cursor() as cursor:

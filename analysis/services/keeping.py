@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from django.db.models import Exists, OuterRef, Q
 
+from analysis.alerts.forgetting import incident_alerts_forget
 from analysis.models import (
     Annotation,
     Finding,
@@ -69,5 +70,7 @@ def incidents_forget(*, pks: Collection[int], erased: bool) -> None:
     runs = IncidentRun.objects.filter(incident=OuterRef("pk"))
     found = Incident.objects.filter(pk__in=pks)
     if erased:
-        found.exclude(Exists(runs)).delete()
+        gone = list(found.exclude(Exists(runs)).values_list("pk", flat=True))
+        incident_alerts_forget(incidents=gone, erased=True)
+        Incident.objects.filter(pk__in=gone).delete()
     incidents_hush(pks=pks)

@@ -16,11 +16,15 @@ from django.utils import timezone
 
 from agentdesk import keeping, tasks
 from agentdesk.pipeline import delivery_process
+from analysis.alerts.channels import channel_add
 from analysis.models import (
+    AlertMessage,
     Annotation,
     AnnotationVersion,
+    ChannelKind,
     Fingerprint,
     Incident,
+    IncidentEvent,
     IncidentRun,
     RunTriage,
     TestCase,
@@ -307,6 +311,31 @@ def test_an_incident_of_nothing_but_erased_runs_goes_with_them() -> None:
 
     assert not Incident.objects.exists()
     assert not Fingerprint.objects.exists()
+
+
+def test_alerts_keep_no_words_of_what_is_gone() -> None:
+    project = a_project()
+    run, other = a_told_run(project), a_told_run(project, "run-2")
+    incident = an_incident(run)
+    event = IncidentEvent.objects.create(incident=incident, kind="opened")
+    text = typed_masker(project).text
+    channel, _ = channel_add(
+        project=project, kind=ChannelKind.EMAIL, name="Ops", address="a@b.example", user=a_user()
+    )
+    subjects = {f"run:{run.pk}": run, f"event:{event.pk}": run, f"run:{other.pk}": other}
+    for subject, of in subjects.items():
+        AlertMessage.objects.create(
+            project=project, channel=channel, kind="run_flagged", subject=subject,
+            body={"words": text(f"{of.run_id}: look failed: “{word('reply')}”."), "run": of.run_id},
+        )  # fmt: skip
+
+    removed(other)
+    told = AlertMessage.objects.get(subject=f"run:{other.pk}").body
+    assert told == {"words": f"{other.run_id}: look failed.", "run": other.run_id}
+    erased(run)
+
+    assert list(AlertMessage.objects.values_list("subject", flat=True)) == [f"run:{other.pk}"]
+    assert tables_with(word("reply")) == set()
 
 
 def test_a_run_that_is_marked_is_gone_for_readers_at_once() -> None:
