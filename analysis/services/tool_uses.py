@@ -1,8 +1,8 @@
-"""Writes of what tools did in runs."""
+"""What tools did in runs, as rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from analysis.models import ToolUse
 from analysis.tool_totals import ToolTotals
@@ -13,12 +13,10 @@ from transcripts.models import Run
 MOST_TOOLS = 200
 
 
-def tool_uses_keep(*, run: Run, masked: MaskedRun, totals: Sequence[ToolTotals]) -> None:
-    """Put what the tools of a run did in the place of what stood there."""
-    ToolUse.objects.filter(run=run).delete()
-    most = sorted(totals, key=lambda each: -each.calls)[:MOST_TOOLS]
-    ToolUse.objects.bulk_create(
-        ToolUse(
+def tool_uses_of(*, run: Run, masked: MaskedRun, totals: Sequence[ToolTotals]) -> Iterator[ToolUse]:
+    """What the tools of a run did, as it is kept."""
+    for each in sorted(totals, key=lambda each: -each.calls)[:MOST_TOOLS]:
+        yield ToolUse(
             run=run,
             tool=derived_text(each.tool, masked),
             calls=each.calls,
@@ -29,5 +27,3 @@ def tool_uses_keep(*, run: Run, masked: MaskedRun, totals: Sequence[ToolTotals])
             findings=each.findings,
             steps=list(each.steps),
         )
-        for each in most
-    )

@@ -19,13 +19,15 @@ from analysis.detectors.reading.prices import RunCost, cost_of, window_of
 from analysis.limits.sets import Applied, baseline_of, known_limits
 from analysis.models import Finding, Verdict
 from analysis.services.incident_arrivals import run_group
-from analysis.services.tool_uses import tool_uses_keep
+from analysis.services.tool_uses import tool_uses_of
 from analysis.suite import Analysis, analyse, suite_version
 from analysis.wasted import Wasted
 from transcripts.choices import Ending
 from transcripts.masking.types import MaskedRun, MaskedText, derived_text
 from transcripts.models import Run
 from transcripts.selectors.record import run_record
+from transcripts.services import rows
+from transcripts.services.inserts import rows_insert
 from transcripts.services.runs import run_locked
 
 # A live run is read again at most once a second, and never for more than a tenth of the time.
@@ -53,14 +55,18 @@ def run_analyse(*, run: Run) -> Verdict:
     verdict = _verdict(run, masked, analysis, applied)
     _measure(verdict, masked, applied.limits, cost)
     verdict.took_ms = (time.perf_counter() - started) * 1000
-    fresh = not Verdict.objects.filter(run=run).exists()
-    verdict.save(force_insert=fresh)
-    Finding.objects.filter(run=run).delete()
-    Finding.objects.bulk_create(
-        _finding(run, masked, order, found, analysis.wasted_each.get(order))
-        for order, found in enumerate(analysis.findings)
+    fresh = not rows.fetch(_HAS_VERDICT, (run.pk,))
+    if not fresh:
+        rows.execute(_FORGET, (run.pk, run.pk))
+    rows_insert(
+        verdict,
+        *(
+            _finding(run, masked, order, found, analysis.wasted_each.get(order))
+            for order, found in enumerate(analysis.findings)
+        ),
+        *tool_uses_of(run=run, masked=masked, totals=analysis.tools),
+        replacing=not fresh,
     )
-    tool_uses_keep(run=run, masked=masked, totals=analysis.tools)
     run_group(run=run, masked=masked, analysis=analysis, fresh=fresh)
     first: dict[str, int] = {}
     for found in analysis.findings:
@@ -107,6 +113,11 @@ def stale_runs(*, older_than: timedelta, limit: int = 500) -> list[int]:
     return list(late.order_by("stale_since", "pk").values_list("pk", flat=True)[:limit])
 
 
+_HAS_VERDICT = "SELECT 1 FROM analysis_verdict WHERE run_id = %s"
+_FORGET = """
+WITH findings AS (DELETE FROM analysis_finding WHERE run_id = %s)
+DELETE FROM analysis_tooluse WHERE run_id = %s
+"""
 _MARK = """
 UPDATE analysis_verdict SET stale_since = coalesce(stale_since, now())
 WHERE run_id = %s

@@ -44,7 +44,8 @@ def derive_ticket(*, run: Run, inputs: Mapping[int, StoredInput]) -> None:
     idents = [key for _, key in inputs[first].added[:FIRST_MESSAGES]]
     found = Message.objects.filter(run=run, ident__in=idents).order_by("ident")
     messages = {
-        row.ident: RecordMessage(row.ident, row.role, row.content, opaque=()) for row in found
+        ident: RecordMessage(ident, role, content, opaque=())
+        for ident, role, content in found.values_list("ident", "role", "content")
     }
     read = RunRecord(
         run_id="",

@@ -13,11 +13,12 @@ from transcripts.keys import lock_number
 from transcripts.maskers import run_masker
 from transcripts.masking import Masker
 from transcripts.masking.types import MaskedRun, MaskReceipt
-from transcripts.models import ErasedRun, Project, Run
+from transcripts.models import Project, Run
 from transcripts.record import RunRecord
 from transcripts.services import rows
 from transcripts.services.assembled import forget_unsaid
 from transcripts.services.content import Arrived, Content, storable
+from transcripts.services.inserts import row_insert
 from transcripts.services.masked_rows import earlier_rows_mask, keep_receipt
 from transcripts.services.quiet import reopen
 from transcripts.services.run_answers import join_answers
@@ -41,6 +42,11 @@ LAST_NUMBER = 2**31 - 1
 MANY_RUNS = 1
 # What masking makes of nothing new.
 NOTHING = MaskedRun(RunRecord(run_id=""), MaskReceipt("", {}))
+
+
+_LOCK = "SELECT * FROM transcripts_run WHERE project_id = %s AND digest = %s FOR NO KEY UPDATE"
+_IS_THERE = "SELECT 1 FROM transcripts_run WHERE project_id = %s AND digest = %s"
+_WAS_ERASED = "SELECT 1 FROM transcripts_erasedrun WHERE project_id = %s AND digest = %s"
 
 
 class RunRefusedError(ValueError):
@@ -144,7 +150,7 @@ def run_store(
     if assembled:
         run.folded, run.replaced, run.late = dataclasses.astuple(record.received)
     if created:
-        run.save()
+        row_insert(run)
     _write(run, changes, messages, masked, late=bool(late or changes.kept))
     answered = join_answers(run=run, changes=changes, messages=messages)
     if changes.rewritten:
@@ -195,16 +201,23 @@ def wait_for_turn(*, project: Project) -> None:
 
 def _locked(project: Project, digest: bytes) -> Run:
     """The run with its row locked; not yet saved when there is none, under a lock on its name."""
-    found = Run.objects.select_for_update(no_key=True).filter(project=project, digest=digest)
-    run = found.first()
+    run = _found(project, digest)
     if run is None:
         rows.execute("SELECT pg_advisory_xact_lock(%s)", (lock_number(digest),))
-        run = found.first()
-    if run is None and ErasedRun.objects.filter(project=project, digest=digest).exists():
-        raise RunGoneError("this run was erased")
-    if run is not None and run.text_removed_at is not None:
+        if rows.fetch(_IS_THERE, (project.pk, digest)):
+            run = _found(project, digest)
+    if run is None:
+        if rows.fetch(_WAS_ERASED, (project.pk, digest)):
+            raise RunGoneError("this run was erased")
+        return Run(project=project, digest=digest)
+    if run.text_removed_at is not None:
         raise RunGoneError("this run's transcript was removed")
-    return run or Run(project=project, digest=digest)
+    return run
+
+
+def _found(project: Project, digest: bytes) -> Run | None:
+    # Of its own SQL, since the ORM takes longer to make it than the database to answer.
+    return next(iter(Run.objects.raw(_LOCK, (project.pk, digest))), None)
 
 
 def _refuse_numbers(record: RunRecord) -> None:

@@ -19,9 +19,10 @@ from django.utils import timezone
 from transcripts.importers.spans.runs import is_root, run_key, runs_of, trace_of
 from transcripts.importers.spans.span import Span
 from transcripts.keys import content_digest, content_key, run_digest
-from transcripts.models import OpenTrace, Project, Run, SpanChunk
+from transcripts.models import OpenTrace, Project, SpanChunk
 from transcripts.record import Message, Received, Round, RunRecord
 from transcripts.sealing import seal, unseal
+from transcripts.services import rows
 from transcripts.services.span_texts import Packer, unpacked
 
 REST_MS = 1000.0
@@ -157,6 +158,9 @@ def traces_put_away(*, kept: timedelta) -> int:
     return OpenTrace.objects.filter(pk__in=pks).delete()[0] if pks else 0
 
 
+_LAST_ROUNDS = """
+SELECT digest, last_round FROM transcripts_run WHERE project_id = %s AND digest = ANY(%s)
+"""
 _LOCK = """
 INSERT INTO transcripts_opentrace
     (project_id, digest, seen_at, took_ms, span_count, folded, late, has_root, bases)
@@ -225,8 +229,8 @@ def _note_bases(trace: OpenTrace, runs: list[RunRecord]) -> None:
     digests = {run_digest(trace.project_id, run.run_id) for run in runs}
     new = [digest for digest in digests if digest.hex() not in trace.bases]
     if new:
-        found = Run.objects.filter(project_id=trace.project_id, digest__in=new).order_by("pk")
-        there = {bytes(digest): last for digest, last in found.values_list("digest", "last_round")}
+        found = rows.fetch(_LAST_ROUNDS, (trace.project_id, new))
+        there = {bytes(digest): last for digest, last in found}
         trace.bases |= {digest.hex(): there.get(digest, 0) for digest in new}
 
 
