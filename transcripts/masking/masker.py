@@ -17,7 +17,7 @@ from transcripts.masking.finding import Found, Search, find
 from transcripts.masking.known import KnownValues
 from transcripts.masking.options import DEFAULT, Options
 from transcripts.masking.placeholders import RunKey
-from transcripts.masking.records import mapped
+from transcripts.masking.records import each_text, mapped
 from transcripts.masking.render import quoted, rendered, widened
 from transcripts.masking.rulefiles import rule_set
 from transcripts.masking.spans import Hit, merged
@@ -118,7 +118,7 @@ class Masker:
 
         A secret that one text gives away is masked in all others too, in those before it as well.
         """
-        mapped(record, self._seen, partial(self._seen, as_json=True))
+        each_text(record, self._seen, partial(self._seen, as_json=True))
         self._look_again()
         return MaskedRun(mapped(record, self.text, self.json_text), self.receipt)
 

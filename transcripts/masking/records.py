@@ -27,6 +27,23 @@ def mapped(record: RunRecord, text: Mask, json_text: Mask) -> RunRecord:
     return cast(RunRecord, _mapped(record, text, json_text))
 
 
+def each_text(value: Any, text: Mask, json_text: Mask) -> None:
+    """Call what `mapped` would call with the texts of `value`, and make nothing of the answers."""
+    kind = type(value)
+    if kind is str or kind is MaskedText:
+        text(value)
+    elif kind is tuple:
+        for item in value:
+            each_text(item, text, json_text)
+    elif kind not in AS_THEY_ARE and is_dataclass(kind):
+        for name, is_json in _fields(kind):
+            part = getattr(value, name)
+            if type(part) not in AS_THEY_ARE:
+                each_text(part, json_text if is_json else text, json_text)
+    else:
+        _mapped(value, text, json_text)
+
+
 def _mapped(value: Any, text: Mask, json_text: Mask) -> Any:
     kind = type(value)
     if kind in AS_THEY_ARE:
@@ -36,12 +53,13 @@ def _mapped(value: Any, text: Mask, json_text: Mask) -> Any:
     if kind is tuple:
         return tuple([_mapped(item, text, json_text) for item in value])
     if is_dataclass(kind):
-        return kind(
-            **{
-                name: _mapped(getattr(value, name), json_text if is_json else text, json_text)
-                for name, is_json in _fields(kind)
-            }
-        )
+        parts = {}
+        for name, is_json in _fields(kind):
+            part = getattr(value, name)
+            if type(part) not in AS_THEY_ARE:
+                part = _mapped(part, json_text if is_json else text, json_text)
+            parts[name] = part
+        return kind(**parts)
     if isinstance(value, Mapping):
         return {_mapped(k, text, json_text): _mapped(v, text, json_text) for k, v in value.items()}
     if isinstance(value, Enum):
