@@ -51,7 +51,7 @@ def run_spans(trace: str, chance: random.Random, words: list[str]) -> list[dict[
         message("system", {"type": "text", "content": "You are the helpdesk agent."}),
         message("user", {"type": "text", "content": f"Ticket {trace[:8]}: my VPN disconnects."}),
     ]
-    maker = SpanMaker(trace)
+    maker = SpanMaker(trace, chance)
     agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "helpdesk"}
     maker.add("invoke_agent helpdesk", agent)
     history: list[dict[str, Any]] = []
@@ -102,9 +102,12 @@ def message(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class SpanMaker:
-    """Numbers the spans of a trace; the first one is the parent of the others."""
+    """Names the spans of a trace; the first one is the parent of the others. No name comes twice:
+    Phoenix takes a span whose id it knows for the same one, whatever its trace.
+    """
 
     trace: str
+    chance: random.Random
     spans: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, name: str, attributes: dict[str, Any]) -> None:
@@ -113,8 +116,8 @@ class SpanMaker:
         self.spans.append(
             {
                 "traceId": self.trace,
-                "spanId": f"{number:016x}",
-                "parentSpanId": f"{1:016x}" if number > 1 else "",
+                "spanId": f"{self.chance.getrandbits(64) | 1:016x}",
+                "parentSpanId": self.spans[0]["spanId"] if self.spans else "",
                 "name": name,
                 "startTimeUnixNano": start,
                 "endTimeUnixNano": start + 10**9,
