@@ -93,3 +93,20 @@ def test_every_key_that_help_names_is_there(vpn_run: Run, desk: Page, live_serve
 
     # There is one run, so nothing stands before or after it in the list.
     assert set(named) - in_script - {"[", "]"} == set(on_page)
+
+
+def test_a_narrow_page_has_the_other_actions_in_a_menu(
+    vpn_run: Run, desk: Page, live_server: Any
+) -> None:
+    desk.set_viewport_size({"width": 400, "height": 900})
+    desk.goto(live_server.url + reverse("analysis:run_detail", args=["helpdesk", vpn_run.pk]))
+    actions = desk.locator(".run-actions")
+    expect(actions.get_by_role("link", name="Compare")).to_have_count(0)
+
+    actions.get_by_text("More").click()
+
+    expect(actions.get_by_role("link", name="Test this call")).to_be_visible()
+    expect(actions.get_by_role("link", name="Compare")).to_be_visible()
+    box = actions.locator(".more > div").bounding_box()
+    assert box is not None
+    assert box["height"] < 320
