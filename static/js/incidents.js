@@ -24,7 +24,7 @@
   };
   desk.onKey("j", () => step(1));
   desk.onKey("k", () => step(-1));
-  desk.onKey("x", () => {
+  if (document.getElementById("incident-list")) desk.onKey("x", () => {
     const box = (current() ?? rows()[0])?.querySelector("input[name=number]");
     if (!box) return false;
     stand(box.closest("[data-row]"));
@@ -32,6 +32,16 @@
     tell();
     return true;
   });
+  // Buttons of a row are pressed for the row that one stands on.
+  if (document.getElementById("queue")) {
+    for (const key of ["t", "d"]) {
+      desk.onKey(key, () => {
+        const button = (current() ?? rows()[0])?.querySelector(`[data-row-key="${key}"]`);
+        button?.click();
+        return Boolean(button);
+      });
+    }
+  }
   desk.onKey("Enter", (event) => {
     if (event.target.closest("a, button, summary") || !current()) return false;
     current().querySelector(".open").click();

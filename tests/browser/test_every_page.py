@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.lived_in import a_lived_in_project, page_addresses
 from transcripts.models import Project, User
@@ -41,3 +41,39 @@ def test_every_page_is_accessible_and_fits(
 
     assert len(addresses) > 50
     assert found == {}
+
+
+# Named without an element: what moves, opens and closes, and what stands there only at times.
+ALWAYS = {"Enter", "Shift", "Home", "End", "Esc", "40", "z", "[", "]"}
+LISTED = """() => ({
+  told: [...document.querySelectorAll("#keys kbd")].map((kbd) => kbd.textContent),
+  ranges: [...document.querySelectorAll("#keys dt")].map((dt) => dt.textContent),
+  marked: [...document.querySelectorAll("[data-key]")].map((element) => element.dataset.key),
+  words: [...document.querySelectorAll("#keys dd")].map((dd) => dd.textContent.trim()),
+  handled: desk.keys(),
+})"""
+
+
+def test_every_page_tells_all_its_keys_and_no_other(
+    addresses: list[str], desk: Page, live_server: Any
+) -> None:
+    wrong = {}
+
+    for address in addresses:
+        desk.goto(live_server.url + address)
+        if desk.evaluate("document.activeElement.matches('input, textarea, select')"):
+            desk.keyboard.press("Escape")
+        desk.keyboard.press("?")
+        expect(desk.get_by_role("dialog", name="Keys")).to_be_visible()
+        listed = desk.evaluate(LISTED)
+        there = {*listed["marked"], *listed["handled"]}
+        told = set(listed["told"]) | ({"X"} if "Shift" in listed["told"] else set())
+        for line in listed["ranges"]:
+            if len(line) == len("1 to 4") and line[1:5] == " to ":
+                told |= {str(number) for number in range(int(line[0]), int(line[5]) + 1)}
+        missing, made_up = there - told, told - there - ALWAYS - {"X"}
+        if missing or made_up or "" in listed["words"]:
+            wrong[address] = (missing, made_up, listed["words"])
+        desk.keyboard.press("Escape")
+
+    assert wrong == {}
