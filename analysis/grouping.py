@@ -2,7 +2,7 @@
 same fault: the agent, the detector, the tool, and the error in words without what differs.
 
 One fault, one incident. A finding counts where it stands: it is no lead, and the run did not make
-up for it (to hand the task over is no making up). Of those the ones that can be a first odd round
+up for it (to hand the task off is no making up). Of those the ones that can be a first odd round
 count, the first of each tool, since each may have a cause of its own; that the run then repeats
 itself, or passes a limit, is what follows from them. Only a run that has no odd one is grouped by
 the first of the others, or by how it ended.
@@ -76,7 +76,7 @@ class Fault:
 
 def faults_of(run: RunRecord, analysis: Analysis) -> list[Fault]:
     """The faults that the run is grouped by, the main one first; none for a run that is not
-    flagged, or that only handed its task over.
+    flagged, or that only handed its task off.
     """
     if not analysis.verdict.flagged:
         return []
@@ -101,7 +101,7 @@ def faults_of(run: RunRecord, analysis: Analysis) -> list[Fault]:
 def _counts(run: RunRecord, finding: Finding) -> bool:
     if finding.severity == Severity.LEAD:
         return False
-    if finding.recovered_at is not None and not finding.handed_over:
+    if finding.recovered_at is not None and not finding.handed_off:
         return False
     if run.ending not in (None, Ending.OPEN) or finding.severity == Severity.BREACH:
         return True

@@ -20,12 +20,12 @@ from transcripts.record import Ending
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """The number of the round that made up for a finding; `handed_over`: by giving the task away,
+    """The number of the round that made up for a finding; `handed_off`: by giving the task away,
     which mends nothing.
     """
 
     round: int
-    handed_over: bool = False
+    handed_off: bool = False
 
 
 class Recovery:
@@ -46,9 +46,9 @@ class Recovery:
             for round_ in (self._later_success(draft, last), self._told(last))
             if round_ is not None
         ]
-        handed_over = self._hand_off(last)
-        if handed_over is not None and all(handed_over < round_ for round_ in made_up):
-            return Recovered(handed_over, handed_over=True)
+        handed_off = self._hand_off(last)
+        if handed_off is not None and all(handed_off < round_ for round_ in made_up):
+            return Recovered(handed_off, handed_off=True)
         return Recovered(min(made_up)) if made_up else None
 
     def _later_success(self, draft: Draft, last: int) -> int | None:
@@ -93,7 +93,7 @@ class Recovery:
 
     @cached_property
     def _hand_off_round(self) -> int | None:
-        """Where the last call that hands the task over was made."""
+        """Where the last call that hands the task off was made."""
         calls = reversed(self._reading.calls)
         return next((call.round for call in calls if hands_off(call.name)), None)
 

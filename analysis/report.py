@@ -63,7 +63,7 @@ def _third_call(analysis: Analysis) -> str:
 
 def _finding(finding: Finding) -> list[str]:
     place = span(finding.round, finding.to_round or finding.round)
-    how = "handed over" if finding.handed_over else "made up for"
+    how = "handed off" if finding.handed_off else "made up for"
     made_up = f", {how} in round {finding.recovered_at}" if finding.recovered_at else ""
     head = f"{finding.severity.value}: {finding.title.lower()}, {place}{made_up}"
     return [

@@ -124,8 +124,8 @@ def _run(detector: Detector, reading: Reading, recovery: Recovery) -> Iterator[F
 
 def _finding(detector: Detector, draft: Draft, recovered: Recovered | None) -> Finding:
     values = draft.values
-    if recovered is not None and recovered.handed_over:
-        values = {**values, "handed_over": True}
+    if recovered is not None and recovered.handed_off:
+        values = {**values, "handed_off": True}
     return Finding(
         detector=detector.name,
         version=detector.version,

@@ -16,7 +16,7 @@ from transcripts.record import Ending, Stop
 NOT_FLAGGED = frozenset({VerdictKind.STILL_GOING, VerdictKind.RECOVERED, VerdictKind.FINISHED})
 REPETITIONS = frozenset({"repeated_call", "alternating_calls", "near_repeat", "no_progress"})
 LIMITS = frozenset({"round_limit_passed", "time_limit_passed", "cost_anomaly"})
-# Arguments by which a call that hands the task over says why, the most telling first.
+# Arguments by which a call that hands the task off says why, the most telling first.
 HAND_OFF_ARGUMENTS = ("reason", "summary", "message", "description", "notes", "note", "details")
 HAND_OFF_CHARACTERS = 240
 
@@ -27,7 +27,7 @@ class FirstOdd:
 
     `why` is the kind in a word or two ("empty result"), `brief` a clause ("reset_vpn_profile
     returned nothing"). `recovered_at` is the round that made up for it, where every odd finding
-    was recovered; `handed_over`: it only handed the task over.
+    was recovered; `handed_off`: it only handed the task off.
     """
 
     round: int
@@ -37,7 +37,7 @@ class FirstOdd:
     why: str
     brief: str
     recovered_at: int | None
-    handed_over: bool
+    handed_off: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def first_odd_of(findings: Sequence[Finding]) -> FirstOdd | None:
         why=(detector.title if detector else finding.title).lower(),
         brief=finding.brief,
         recovered_at=finding.recovered_at,
-        handed_over=finding.handed_over,
+        handed_off=finding.handed_off,
     )
 
 
@@ -176,7 +176,7 @@ def _opening(kind: VerdictKind, reading: Reading, findings: Sequence[Finding]) -
 
 
 def _hand_off_words(reading: Reading) -> str:
-    """What the call that handed the task over said of it; empty where it said nothing."""
+    """What the call that handed the task off said of it; empty where it said nothing."""
     call = next((each for each in reversed(reading.calls) if hands_off(each.name)), None)
     if call is None or not isinstance(call.args, dict):
         return ""
@@ -239,7 +239,7 @@ def _stops(reading: Reading) -> str:
 def _first_odd_part(kind: VerdictKind, first_odd: FirstOdd | None) -> list[Part]:
     if first_odd is None:
         return []
-    how = "handed over" if first_odd.handed_over else "made up for"
+    how = "handed off" if first_odd.handed_off else "made up for"
     after = f"; {how} in round {first_odd.recovered_at}" if first_odd.recovered_at else ""
     return [
         Part(" "),

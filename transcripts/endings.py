@@ -49,7 +49,7 @@ def with_ending(run: RunRecord, *, live: bool) -> RunRecord:
     """The run with an ending and a title; what the sender said stays.
 
     A run that is not `live` is over, whatever its last reply wanted. A live run is open until its
-    sender ends it, unless its last reply finished or handed the task over.
+    sender ends it, unless its last reply finished or handed the task off.
     """
     ending = run.ending or _ending(run, live=live)
     return replace(run, ending=ending, title=run.title or title(run))
@@ -107,7 +107,7 @@ def _finished_by_tool(last: Round) -> bool:
 
 
 def _handed_off(rounds: tuple[Round, ...]) -> bool:
-    """Whether the run's last calls handed the task over, in its last round or before a closing
+    """Whether the run's last calls handed the task off, in its last round or before a closing
     reply.
     """
     last = rounds[-1]

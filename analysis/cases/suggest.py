@@ -152,12 +152,12 @@ def no_retry_after_failure(run: RunRecord, findings: Sequence[Finding]) -> Itera
 
 
 def must_call(run: RunRecord, findings: Sequence[Finding]) -> Iterator[Suggestion]:
-    """The tools that hand the task over, where the agent had one and did not use it."""
+    """The tools that hand the task off, where the agent had one and did not use it."""
     made = {call.name for round_ in run.rounds for call in round_.calls}
     for tool in run.tools:
         if hands_off(tool.name) and tool.name not in made:
             wanted = {"id": ident("must_call", tool.name), "kind": "must_call", "tool": tool.name}
-            yield Suggestion(wanted, False, "the agent could hand the task over, and did not")
+            yield Suggestion(wanted, False, "the agent could hand the task off, and did not")
 
 
 def must_not_call(run: RunRecord, findings: Sequence[Finding]) -> Iterator[Suggestion]:

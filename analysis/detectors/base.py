@@ -81,7 +81,7 @@ class Detector:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A draft with its detector, and the round in which the run recovered from it, or None.
-    `values` has "handed_over" where it recovered only by handing the task over.
+    `values` has "handed_off" where it recovered only by handing the task off.
     """
 
     detector: str
@@ -102,8 +102,8 @@ class Finding:
     brief: str = ""
 
     @property
-    def handed_over(self) -> bool:
-        return bool(self.values.get("handed_over"))
+    def handed_off(self) -> bool:
+        return bool(self.values.get("handed_off"))
 
 
 def detector(

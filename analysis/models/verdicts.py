@@ -132,6 +132,6 @@ class Finding(models.Model):
         return f"{self.detector} at round {self.round} of run {self.run_id}"
 
     @property
-    def handed_over(self) -> bool:
-        """Whether `recovered_at` is only where the task was handed over."""
-        return bool(self.values.get("handed_over"))
+    def handed_off(self) -> bool:
+        """Whether `recovered_at` is only where the task was handed off."""
+        return bool(self.values.get("handed_off"))

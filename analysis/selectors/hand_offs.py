@@ -16,7 +16,7 @@ from transcripts.models import Project, Run, ToolCall, User
 ROWS_PER_PAGE = 25
 # Counting goes so far, and then says "more than".
 COUNT_UP_TO = 99
-# The call that hands over stands in one of the last rounds.
+# The call that hands off stands in one of the last rounds.
 LAST_ROUNDS = 3
 TABS = {"waiting": "Waiting", "mine": "Mine", "done": "Done"}
 _TO = re.compile(r"(?:^|[_\s-])to[_\s-]+(.+)$", re.IGNORECASE)

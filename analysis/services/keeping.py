@@ -20,9 +20,9 @@ from analysis.models import (
 from analysis.services.incident_quotes import WITHOUT_QUOTES, incidents_hush
 from transcripts.services.removal import Hanging
 
-_HANDED_OVER = (
-    "CASE WHEN jsonb_exists(\"values\", 'handed_over')"
-    " THEN jsonb_build_object('handed_over', \"values\"->'handed_over')"
+_HANDED_OFF = (
+    "CASE WHEN jsonb_exists(\"values\", 'handed_off')"
+    " THEN jsonb_build_object('handed_off', \"values\"->'handed_off')"
     " ELSE '{}'::jsonb END"
 )
 
@@ -38,7 +38,7 @@ HANGING: tuple[Hanging, ...] = (
     Hanging(
         Finding,
         "order",
-        {**_without_quotes("why", "cause", "fix"), "values": _HANDED_OVER},
+        {**_without_quotes("why", "cause", "fix"), "values": _HANDED_OFF},
     ),
     Hanging(IncidentRun, "id", kept="in which round an incident was seen, and when"),
     Hanging(TestCase, "id", kept="what was made a test is kept on purpose", with_run=True),

@@ -32,7 +32,7 @@ NOT_BROKEN = {
     "silent_by_setting",
     "polled_on_purpose",
 }
-"""For controls only: a hand-over makes up for any fault, a helper's rounds stay whole, and a tool
+"""For controls only: a hand-off makes up for any fault, a helper's rounds stay whole, and a tool
 that may be silent or polled cannot be broken by that."""
 
 

@@ -31,7 +31,7 @@ def told(run: RunRecord) -> list[tuple[str, str, str]]:
         pytest.param(a_run([DENIED], [call("get_right", {"id": 8}, "yes")], "Done."), id="made up"),
         pytest.param(
             a_run([GOOD], [HAND_OFF], ending=Ending.HANDED_OFF),
-            id="handed over, nothing odd",
+            id="handed off, nothing odd",
         ),
         pytest.param(a_run([GOOD], live=True), id="goes on"),
     ],
@@ -65,7 +65,7 @@ def test_a_loop_without_an_odd_round_is_what_the_run_is_about() -> None:
     assert told(run) == [("repeated_call", "get_employee", "same call, same answer")]
 
 
-def test_what_was_only_handed_over_stands() -> None:
+def test_what_was_only_handed_off_stands() -> None:
     run = a_run([GOOD], [DENIED], [HAND_OFF], ending=Ending.HANDED_OFF)
 
     assert told(run) == [("failed_result", "get_right", "permission denied for user …")]

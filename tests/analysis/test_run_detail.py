@@ -75,7 +75,7 @@ def test_shows_verdict_facts_and_the_odd_round(lead: Client, project: Project) -
 @pytest.mark.parametrize(
     ("made_up", "head", "round_"),
     [
-        pytest.param("transfer_to_human_agents", ", handed over: ", "Handed over", id="a hand-off"),
+        pytest.param("transfer_to_human_agents", ", handed off: ", "Handed off", id="a hand-off"),
         pytest.param("reset_profile", ", recovered: ", "Recovered", id="a success"),
     ],
 )

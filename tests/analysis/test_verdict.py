@@ -211,7 +211,7 @@ def test_a_recovered_first_odd_round_says_so() -> None:
 def test_a_hand_off_makes_up_for_nothing(rounds: list[list[Call] | str], round_: int) -> None:
     verdict = analyse(a_run([FAILED], *rounds)).verdict
 
-    assert verdict.sentence.endswith(f"failed without saying so; handed over in round {round_}.")
+    assert verdict.sentence.endswith(f"failed without saying so; handed off in round {round_}.")
 
 
 def test_what_worked_before_the_hand_off_made_up_for_it() -> None:
