@@ -14,7 +14,9 @@ from analysis.grouping import ENDED
 from analysis.incident_words import PRIORITIES, STATES, EventLine, event_line
 from analysis.models import Finding, Fingerprint, Incident, IncidentRun, IncidentState, Priority
 from analysis.pages.trend_drawing import Trend, trend_of
+from analysis.root_causes import RootCause
 from analysis.selectors import incidents as selectors
+from analysis.selectors.annotations import root_causes_of
 from analysis.services.incident_states import OPEN_STATES
 from analysis.words import detector_title, verdict_label
 from transcripts.access import May, Reader
@@ -140,6 +142,17 @@ class IncidentView:
     @property
     def runs_query_quoted(self) -> str:
         return quote(self.runs_query, safe="")
+
+    @cached_property
+    def causes(self) -> list[tuple[RootCause, RunLine]]:
+        """The root causes that people named at its latest runs, each with the latest of them."""
+        readable = {line.run.pk: line for line in self.runs if line.may_read}
+        named = root_causes_of(run_pks=readable)
+        found: dict[RootCause, RunLine] = {}
+        for pk, line in readable.items():
+            if pk in named:
+                found.setdefault(named[pk], line)
+        return list(found.items())
 
     @cached_property
     def trend(self) -> Trend:
