@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from analysis.alerts import timing
@@ -185,6 +186,8 @@ def _mail(address: str, messages: Sequence[AlertMessage]) -> None:
         f"{each.body['words']}\n{each.body['link']}"
         for each in messages
     )
+    flagged = reverse("analysis:run_list", args=[first.body["project"]]) + "?tab=flagged"
+    text += f"\n\nAll flagged runs:\n{settings.AGENTDESK_URL.rstrip('/')}{flagged}\n"
     mail = EmailMessage(
         subject=f"[Agentdesk] {line}{more}", body=text, to=[address],
         headers={"Message-ID": f"<{first.pk}.{first.attempts}@agentdesk>"},

@@ -29,12 +29,11 @@ def vpn_run(project: Project) -> Run:
 
 
 @pytest.fixture
-def desk(page: Page, live_server: Any, project: Project) -> Iterator[Page]:
-    """The page, signed in as administrator, before the run list; keeps watch over all that it does.
+def visitor(page: Page, live_server: Any, project: Project) -> Iterator[Page]:
+    """The page of who has not signed in; keeps watch over all that it does.
 
     Fails a test for a console error (a refused script or style is one), an exception in a
-    script, or
-    a request to another host.
+    script, or a request to another host.
     """
     wrong: list[str] = []
     page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
@@ -45,10 +44,16 @@ def desk(page: Page, live_server: Any, project: Project) -> Iterator[Page]:
             None if request.url.startswith(live_server.url) else wrong.append(request.url)
         ),
     )
-    page.goto(f"{live_server.url}/sign-in/")
-    page.get_by_label("E-mail").fill("admin@desk.example")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/p/helpdesk/runs/")
     yield page
     assert wrong == []
+
+
+@pytest.fixture
+def desk(visitor: Page, live_server: Any) -> Page:
+    """That page, signed in as administrator, before the run list."""
+    visitor.goto(f"{live_server.url}/sign-in/")
+    visitor.get_by_label("E-mail").fill("admin@desk.example")
+    visitor.get_by_label("Password").fill(PASSWORD)
+    visitor.keyboard.press("Enter")
+    visitor.wait_for_url("**/p/helpdesk/runs/")
+    return visitor

@@ -1,6 +1,6 @@
 """Pictures for the documents: `python -m tests.browser.pictures FOLDER`.
 
-The example run as a person sees it: run page and run list, light and dark, wide and narrow.
+They are taken on the two ways of `tests.browser.paths`, which tests walk as well.
 """
 
 from __future__ import annotations
@@ -9,48 +9,156 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.pages import CHROMIUM, PASSWORD, database, serving
+from bench.pages import CHROMIUM, database, serving
+from tests.browser.paths import PASSWORD, Keyboard, engineer_path, lead_path
 from tests.browser.small_png import small_png
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, FloatRect, Page, ViewportSize
 
+    from transcripts.models import Project
     from transcripts.record import RunRecord
 
-SIZES = {"": (1200, 1180), "-narrow": (400, 860)}
+SIZE: ViewportSize = {"width": 1200, "height": 1000}
 
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with database():
-        from django.urls import reverse
         from playwright.sync_api import sync_playwright
 
-        from tests.factories import a_member, a_project, a_user
-        from tests.page_runs import a_shown_run, the_vpn_run
-        from transcripts.choices import Role
+        from tests.page_runs import a_shown_run
 
-        project = a_project("helpdesk", name="Helpdesk")
-        a_member(project, Role.ENGINEER, user=a_user("engineer@desk.example", PASSWORD))
-        for record in written_runs():
+        project = a_team()
+        for record in (*written_runs(), the_mended_run()):
             a_shown_run(record, project)
-        run = the_vpn_run(project)
-        pages = {
-            "run": reverse("analysis:run_detail", args=[project.slug, run.pk]),
-            "round-3": reverse("analysis:run_detail", args=[project.slug, run.pk]) + "?list=#r3",
-            "list": reverse("analysis:run_list", args=[project.slug]) + "?tab=all",
-        }
+        spread_over_days(project)
         found = next(filter(None, map(shutil.which, CHROMIUM)))
         with serving() as origin, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
             for scheme in ("light", "dark"):
-                for suffix, (width, height) in SIZES.items():
-                    take(browser, origin, pages, folder, scheme, suffix, width, height)
+                walk_as_lead(browser, origin, folder, scheme)
+            walk_as_engineer(browser, origin, folder, project)
             browser.close()
+
+
+def a_team() -> Project:
+    """A project with a lead and an engineer, and the example run in it."""
+    from tests.factories import a_member, a_project, a_user
+    from tests.page_runs import the_vpn_run
+    from transcripts.choices import Role
+
+    project = a_project("helpdesk", name="Helpdesk")
+    for role, name in ((Role.LEAD, "Lea Lead"), (Role.ENGINEER, "Erin Engineer")):
+        email = f"{name.split()[0].lower()}@desk.example"
+        a_member(project, role, user=a_user(email, PASSWORD, name=name))
+    the_vpn_run(project)
+    return project
+
+
+def spread_over_days(project: Project) -> None:
+    """Let the runs have come in over the last days, so that charts have something to show."""
+    from django.utils import timezone
+
+    from transcripts.models import Run
+
+    now = timezone.now()
+    for days, run in enumerate(Run.objects.filter(project=project).order_by("-pk")):
+        at = now - timedelta(days=days, minutes=7)
+        Run.objects.filter(pk=run.pk).update(received_at=at)
+
+
+def walk_as_lead(browser: Browser, origin: str, folder: Path, scheme: str) -> None:
+    keys = a_keyboard(browser, folder, scheme, {"list": f"list-{scheme}", "run": f"run-{scheme}"})
+    link = f"{origin}/p/helpdesk/runs/?tab=flagged"
+    lead_path(keys, link, ticket="IT-20931", lead="lea@desk.example")
+    keys.page.context.close()
+
+
+def walk_as_engineer(browser: Browser, origin: str, folder: Path, project: Project) -> None:
+    from django.urls import reverse
+
+    from tests.analysis.case_pages.made import a_kept_result, the_vpn_story_run
+    from transcripts.models import Run
+
+    first = Run.objects.get(project=project, ticket_id="IT-20931", code_version="1.14.0")
+    mended = Run.objects.get(project=project, ticket_id="IT-20931", code_version="1.14.1")
+    the_vpn_story_run(project)
+
+    def replayed() -> None:
+        from analysis.models import TestCase
+
+        a_kept_result(TestCase.objects.get(), 20, 20, code="1.14.1")
+
+    wanted = {name: f"{name}-light" for name in ("incident", "call")}
+    keys = a_keyboard(browser, folder, "light", wanted)
+    engineer_path(keys, origin, replayed)
+    compare = reverse("analysis:run_compare", args=[project.slug, first.pk])
+    for name, address in {
+        "compare": f"{compare}?with={mended.pk}",
+        "insights": reverse("analysis:insights", args=[project.slug]) + "?days=30",
+    }.items():
+        keys.page.goto(origin + address)
+        take(keys.page, folder / f"{name}-light.png")
+    keys.page.context.close()
+
+
+def a_keyboard(browser: Browser, folder: Path, scheme: str, wanted: dict[str, str]) -> Keyboard:
+    """Takes a picture of each place in `wanted`, by the name of its file."""
+    dark = scheme == "dark"
+    context = browser.new_context(viewport=SIZE, color_scheme="dark" if dark else "light")
+    page = context.new_page()
+
+    def look(name: str) -> None:
+        if name in wanted:
+            take(page, folder / f"{wanted[name]}.png")
+
+    return Keyboard(page, look)
+
+
+def take(page: Page, picture: Path) -> None:
+    """The page from its top, no longer than what is on it."""
+    page.wait_for_load_state("networkidle")
+    page.evaluate("scrollTo(0, 0)")
+    height = page.evaluate(
+        "Math.ceil(document.querySelector('main').getBoundingClientRect().bottom)"
+    )
+    clip: FloatRect = {
+        "x": 0,
+        "y": 0,
+        "width": SIZE["width"],
+        "height": min(SIZE["height"], height + 24),
+    }
+    picture.write_bytes(small_png(page.screenshot(clip=clip)))
+
+
+def the_mended_run() -> RunRecord:
+    """The example's ticket once more, after the tool was made to say what it may not do."""
+    from tests.builders import a_round, call
+    from tests.page_runs import EXAMPLE
+    from transcripts.importers import read_runs
+    from transcripts.record import Ending, RunRecord
+
+    (record,) = read_runs(EXAMPLE.read_bytes())
+    assert isinstance(record, RunRecord)
+    first, second, third = record.rounds[:3]
+    refused = "403 Forbidden: the agent may not reset VPN profiles. Hand the ticket to the IT team."
+    told = replace(third.calls[0], result=refused, is_error=True)
+    asked = call("escalate_to_it_team", {"reason": "no right to reset VPN profiles"}, "queued")
+    handed = replace(a_round(asked), number=4)
+    return replace(
+        record,
+        run_id="vpn-20931-again",
+        code_version="1.14.1",
+        ending=Ending.HANDED_OFF,
+        ending_reason="",
+        rounds=(first, second, replace(third, calls=(told,)), handed),
+    )
 
 
 def written_runs() -> Iterator[RunRecord]:
@@ -105,35 +213,6 @@ def written_runs() -> Iterator[RunRecord]:
         [call("get_share", {"name": "fin-01"}, "fin-01, quota 40 GB, free 12 GB")],
         a_round(reply="I will map the share fin-01 to the drive", stop=Stop.CUT_OFF), cost="9",
     )  # fmt: skip
-
-
-def take(
-    browser: Browser,
-    origin: str,
-    pages: dict[str, str],
-    folder: Path,
-    scheme: str,
-    suffix: str,
-    width: int,
-    height: int,
-) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme="dark" if scheme == "dark" else "light",
-    )
-    page = context.new_page()
-    page.goto(f"{origin}/sign-in/")
-    page.fill("[name=login]", "engineer@desk.example")
-    page.fill("[name=password]", PASSWORD)
-    page.click("main button")
-    for name, address in pages.items():
-        page.goto(origin + address)
-        page.wait_for_load_state("networkidle")
-        if name == "list":
-            page.set_viewport_size({"width": width, "height": min(height, 860)})
-        picture = folder / f"{name}-{scheme}{suffix}.png"
-        picture.write_bytes(small_png(page.screenshot()))
-    context.close()
 
 
 if __name__ == "__main__":

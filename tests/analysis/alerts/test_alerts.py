@@ -241,6 +241,7 @@ def test_e_mail(project: Project, received: Received) -> None:
     assert "\n" not in sent.subject
     assert sent.subject.endswith("(and 1 more)")
     assert "https://desk.example/p/helpdesk/incidents/2/" in sent.body
+    assert sent.body.endswith("https://desk.example/p/helpdesk/runs/?tab=flagged\n")
     assert sent.recipients() == ["lead@desk.example"]
 
 
