@@ -216,6 +216,7 @@ TABLES = (
     "transcripts_runtext",
     "analysis_verdict",
     "analysis_finding",
+    "analysis_tooluse",
     "analysis_incidentrun",
 )
 

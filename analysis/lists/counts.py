@@ -7,18 +7,22 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count as Counted
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from analysis.lists.filters import TABS, RunFilter
 from analysis.lists.matching import runs_matching
 from analysis.lists.searching import Search
-from analysis.models import Verdict
+from analysis.models import RunTriage, Verdict
 from transcripts.access import Reader
+from transcripts.choices import Ending
 from transcripts.models import Project, Run
 
 # Nobody reads on from there, and counting all of a million is slow. A tab as such is counted in an
 # index alone, and further.
 COUNT_UP_TO, COUNT_TAB_UP_TO = 2_000, 10_000
+# Where Postgres expects so many, they are not counted to see whether they are few.
+SURELY_MORE = 3 * COUNT_UP_TO
 # An estimate is told with so many digits.
 DIGITS = 2
 
@@ -47,7 +51,13 @@ def spoken(number: int) -> str:
 def run_counts(
     *, project: Project, wanted: RunFilter, reader: Reader, search: Search | None = None
 ) -> dict[str, Count]:
-    """How many runs each tab would show. One query a tab, and one more for what is estimated."""
+    """How many runs each tab would show. One query where they are few, else one a tab, and one more
+    for what is estimated.
+    """
+    if search is None or search.pks is not None:
+        few = _few(project=project, wanted=wanted, reader=reader, search=search)
+        if few is not None:
+            return few
     counts = {}
     for tab in TABS:
         runs = runs_matching(project=project, wanted=wanted.on(tab), reader=reader)
@@ -64,6 +74,32 @@ def run_counts(
             if search is not None and search.read:
                 counts[tab] = Count(counts[tab].number, "at least")
     return counts
+
+
+def _few(
+    *, project: Project, wanted: RunFilter, reader: Reader, search: Search | None
+) -> dict[str, Count] | None:
+    """The counts of all tabs by one look at the runs; None where these are more than COUNT_UP_TO,
+    or more is to be told of them.
+    """
+    if not wanted.narrowing or (search is not None and search.read):
+        return None
+    runs = runs_matching(project=project, wanted=wanted.on("all"), reader=reader)
+    owned = RunTriage.objects.filter(run=OuterRef("pk"), owner=reader.user)
+    each = (search.narrow(runs) if search else runs).annotate(
+        is_flagged=F("verdict__flagged"), is_mine=Exists(owned)
+    )
+    if _estimate(each) > SURELY_MORE:
+        return None
+    found = each.order_by()[: COUNT_UP_TO + 1].aggregate(
+        all=Counted("pk"),
+        flagged=Counted("pk", filter=Q(is_flagged=True)),
+        live=Counted("pk", filter=Q(ending=Ending.OPEN)),
+        mine=Counted("pk", filter=Q(is_mine=True)),
+    )
+    if found["all"] > COUNT_UP_TO:
+        return None
+    return {tab: Count(found[tab]) for tab in TABS}
 
 
 def count_of_runs(runs: QuerySet[Any], up_to: int = COUNT_UP_TO) -> Count:
@@ -90,7 +126,11 @@ def _of_search(search: Search, wanted: RunFilter) -> Count:
 
 def _estimate(runs: QuerySet[Any]) -> int:
     """How many rows Postgres expects, by its statistics."""
-    (plan,) = json.loads(runs.order_by().values("pk").explain(format="json"))
+    told = runs.order_by().values("pk").explain(format="json")
+    if not told:
+        # Django knows that there are none, and asks nobody.
+        return 0
+    (plan,) = json.loads(told)
     return _rounded(int(plan["Plan"]["Plan Rows"]))
 
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from django.db import connection
+
 from analysis.choices import VerdictKind
 from analysis.detectors import all_detectors
 from analysis.detectors.base import Detector
@@ -20,14 +22,23 @@ OPTIONS_FROM_LATEST = 2_000
 CALLS_OF_LATEST = 200
 MOST_OPTIONS = 200
 COLUMNS = {
-    "agent": "agent",
-    "model": "model",
-    "prompt": "prompt_version",
-    "code": "code_version",
-    "tool": "verdict__odd_tool",
-    "ending": "ending",
-    "verdict": "verdict__kind",
+    "agent": "r.agent",
+    "model": "r.model",
+    "prompt": "r.prompt_version",
+    "code": "r.code_version",
+    "tool": "v.odd_tool",
+    "ending": "r.ending",
+    "verdict": "v.kind",
 }
+_NAMES = ", ".join(f"{column} AS {name}" for name, column in COLUMNS.items())
+_SETS = ", ".join(f"({name})" for name in COLUMNS)
+_COUNTED = f"""
+WITH latest AS MATERIALIZED (
+    SELECT {_NAMES} FROM transcripts_run r LEFT JOIN analysis_verdict v ON v.run_id = r.id
+    WHERE r.project_id = %s ORDER BY r.id DESC LIMIT %s
+)
+SELECT {", ".join(COLUMNS)}, count(*) FROM latest GROUP BY GROUPING SETS ({_SETS})
+"""
 LABELS = {
     "agent": "Agent",
     "ending": "Ending",
@@ -88,19 +99,15 @@ class Filter:
 
 def filter_options(*, project: Project) -> dict[str, Counter[str]]:
     """The agents, models, versions, odd tools, endings and verdicts of the latest runs, with how
-    many of them each. One query.
+    many of them each. One query, which Postgres counts.
     """
-    latest = Run.objects.filter(project=project).order_by("-pk")
-    rows = (
-        Run.objects.filter(pk__in=latest.values("pk")[:OPTIONS_FROM_LATEST])
-        .order_by()
-        .values_list(*COLUMNS.values())
-    )
     found: dict[str, Counter[str]] = {name: Counter() for name in COLUMNS}
-    for row in rows:
-        for name, value in zip(COLUMNS, row, strict=True):
-            if value:
-                found[name][value] += 1
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTED, (project.pk, OPTIONS_FROM_LATEST))
+        for *values, count in cursor.fetchall():
+            for name, value in zip(COLUMNS, values, strict=True):
+                if value:
+                    found[name][value] = count
     return found
 
 
