@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('analysis', '0013_mask_names_of_limits'),
+        ('analysis', "0014_rename_handed_off"),
         ('transcripts', '0017_index_lists'),
     ]
 
