@@ -28,13 +28,9 @@ _FIGURES = """
        count(*) FILTER (WHERE v.wasted_rounds > 0)
 """
 _DAYS = f"""
-SELECT (r.received_at AT TIME ZONE %(zone)s)::date, r.ending, {_FIGURES}
-{_WHERE} GROUP BY 1, 2
-"""
-_COSTS = f"""
-SELECT (r.received_at AT TIME ZONE %(zone)s)::date, coalesce(nullif(v.cost_currency, ''), 'USD'),
-       sum(v.cost)
-{_WHERE} AND v.cost IS NOT NULL GROUP BY 1, 2
+SELECT (r.received_at AT TIME ZONE %(zone)s)::date, r.ending,
+       coalesce(nullif(v.cost_currency, ''), 'USD'), sum(v.cost), {_FIGURES}
+{_WHERE} GROUP BY 1, 2, 3
 """
 _GROUPS = f"""
 SELECT r.agent, r.prompt_version, r.code_version, {_FIGURES},
@@ -94,19 +90,18 @@ class SuiteRecord:
 
 
 def days(*, project: Project, window: Window, agent: str = "", zone: str = "UTC") -> list[Day]:
-    """Days from the first run to the last, ascending. Two queries. Loops are runs in which a call
+    """Days from the first run to the last, ascending. One query. Loops are runs in which a call
     repeated itself past the third time.
     """
     asked = _asked(project, window, agent) | {"zone": zone}
     found: dict[date, Day] = {}
     with connection.cursor() as cursor:
         cursor.execute(_DAYS, asked)
-        for day, ending, *figures in cursor.fetchall():
-            found.setdefault(day, Day(day)).add(ending, tuple(figures))
-        cursor.execute(_COSTS, asked)
-        for day, currency, cost in cursor.fetchall():
-            if day in found:
-                found[day].cost[currency] = cost
+        for at, ending, currency, cost, *figures in cursor.fetchall():
+            day = found.setdefault(at, Day(at))
+            day.add(ending, tuple(figures))
+            if cost is not None:
+                day.cost[currency] = day.cost.get(currency, Decimal(0)) + cost
     return _without_gaps(found)
 
 
