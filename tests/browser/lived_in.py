@@ -100,7 +100,8 @@ def _settings(project: Project, user: User) -> None:
     rule_add(project=project, channel=channel, kind=AlertKind.INCIDENT_NEW)
     a_key(project)
     a_member(project, Role.LEAD)
-    LimitSet.objects.create(project=project, agent="helpdesk", values={"rounds": 12})
+    agent = typed_masker(project).text("helpdesk")
+    LimitSet.objects.create(project=project, agent=agent, values={"rounds": 12})
 
 
 def _delivery(project: Project, content: bytes) -> Delivery:

@@ -44,7 +44,7 @@ def test_every_page_is_accessible_and_fits(
 
 
 # Named without an element: what moves, opens and closes, and what stands there only at times.
-ALWAYS = {"Enter", "Shift", "Home", "End", "Esc", "40", "z", "[", "]"}
+ALWAYS = {"Enter", "Shift", "Home", "End", "Esc", "40", "↓", "z", "[", "]"}
 LISTED = """() => ({
   told: [...document.querySelectorAll("#keys kbd")].map((kbd) => kbd.textContent),
   ranges: [...document.querySelectorAll("#keys dt")].map((dt) => dt.textContent),
