@@ -15,8 +15,7 @@ from itertools import combinations, product
 from typing import Any
 
 import pytest
-from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
@@ -36,6 +35,7 @@ from analysis.models import (
 from tests.analysis.case_pages.made import a_test_case
 from tests.builders import a_round, a_run, call
 from tests.factories import a_key, a_member, a_project, a_user
+from tests.kept_rows import made_once
 from tests.page_runs import a_shown_run
 from transcripts.access import ROLE_MAY, May
 from transcripts.choices import AccessAction, DeliveryKind, DeliveryState, KeyScope, Role
@@ -504,13 +504,7 @@ def a_quarantined(project: Project) -> Delivery:
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
     """One world for all: what a test changes in it is rolled back with the test."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        made = World()
-        # What would be put on the queue is for nobody.
-        connection.run_on_commit = []
-    yield made
-    with django_db_blocker.unblock():
-        call_command("flush", interactive=False, verbosity=0)
+    yield from made_once(django_db_blocker, World)
 
 
 @contextmanager

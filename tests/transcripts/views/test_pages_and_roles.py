@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -9,6 +11,7 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 
 from tests.factories import a_member, a_project
+from tests.kept_rows import made_once
 from tests.page_runs import the_vpn_run
 from transcripts.choices import Role
 from transcripts.models import Membership, Project, Run
@@ -149,9 +152,14 @@ OF_THE_PROJECT = (
 ROLES = list(Role)
 
 
+@pytest.fixture(scope="module")
+def vpn_run(django_db_setup: None, django_db_blocker: Any) -> Iterator[Run]:
+    yield from made_once(django_db_blocker, lambda: the_vpn_run(a_project("helpdesk")))
+
+
 @pytest.fixture
-def project() -> Project:
-    return a_project("helpdesk")
+def project(vpn_run: Run) -> Project:
+    return vpn_run.project
 
 
 def address_of(name: str, project: Project, run: Run | None) -> str:
@@ -178,8 +186,10 @@ def test_the_table_names_every_page_of_a_project() -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_each_page_has_its_least_role(client: Client, project: Project, name: str) -> None:
-    address = address_of(name, project, the_vpn_run(project))
+def test_each_page_has_its_least_role(
+    client: Client, vpn_run: Run, project: Project, name: str
+) -> None:
+    address = address_of(name, project, vpn_run)
     answers = {}
 
     for role in ROLES:
@@ -205,10 +215,12 @@ def test_each_change_has_its_least_role(client: Client, project: Project, name: 
 
 
 @pytest.mark.parametrize("name", [*PAGES, *CHANGES])
-def test_nobody_learns_of_a_project_of_others(client: Client, project: Project, name: str) -> None:
+def test_nobody_learns_of_a_project_of_others(
+    client: Client, vpn_run: Run, project: Project, name: str
+) -> None:
     client.force_login(a_member(a_project("other"), ADMIN))
     if name in PAGES:
-        address = address_of(name, project, the_vpn_run(project))
+        address = address_of(name, project, vpn_run)
     else:
         address = reverse(name, args=[project.slug, uuid4() if "delivery" in name else 1])
 
@@ -219,15 +231,19 @@ def test_nobody_learns_of_a_project_of_others(client: Client, project: Project, 
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_who_is_not_signed_in_is_asked_to(client: Client, project: Project, name: str) -> None:
-    answer = client.get(address_of(name, project, the_vpn_run(project)))
+def test_who_is_not_signed_in_is_asked_to(
+    client: Client, vpn_run: Run, project: Project, name: str
+) -> None:
+    answer = client.get(address_of(name, project, vpn_run))
 
     assert answer.status_code == 302
     assert answer.headers["Location"].startswith("/sign-in/?next=/p/helpdesk/")
 
 
 @pytest.mark.parametrize("name", [n for n in PAGES if "run_" in n or "round_" in n])
-def test_a_run_of_another_project_is_not_found(client: Client, project: Project, name: str) -> None:
+def test_a_run_of_another_project_is_not_found(
+    client: Client, vpn_run: Run, project: Project, name: str
+) -> None:
     if name == "analysis:run_list":
         return
     client.force_login(a_member(project, ADMIN))
@@ -240,8 +256,10 @@ def test_a_run_of_another_project_is_not_found(client: Client, project: Project,
              "transcripts:round_input", "transcripts:round_text", "transcripts:round_calls",
              "transcripts:run_export"],
 )  # fmt: skip
-def test_a_restricted_run_is_for_named_readers(client: Client, project: Project, name: str) -> None:
-    run = the_vpn_run(project)
+def test_a_restricted_run_is_for_named_readers(
+    client: Client, vpn_run: Run, project: Project, name: str
+) -> None:
+    run = vpn_run
     Run.objects.filter(pk=run.pk).update(restricted=True)
     person = a_member(project, ADMIN)
     client.force_login(person)
