@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import add_never_cache_headers
 
 REFUSED = (
     "accelerometer",
@@ -39,7 +40,9 @@ POLICY = ", ".join(f"{name}=()" for name in REFUSED)
 
 
 class BrowserRights:
-    """Middleware: says so in `Permissions-Policy`, also of what is embedded in a page."""
+    """Middleware: says so in `Permissions-Policy`, also of what is embedded in a page; and that an
+    error, which a view did not answer itself, is not to be kept either.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -47,4 +50,6 @@ class BrowserRights:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         response.headers.setdefault("Permissions-Policy", POLICY)
+        if response.status_code >= 400 and "Cache-Control" not in response.headers:
+            add_never_cache_headers(response)
         return response

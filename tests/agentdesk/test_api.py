@@ -306,8 +306,16 @@ def test_the_document_names_every_address_and_shows_examples() -> None:
         "/api/v1/runs/{run_id}/end",
         "/api/v1/runs/{run_id}/findings",
         "/api/v1/runs/{run_id}/export",
+        "/api/v1/runs/{run_id}/case",
         "/api/v1/import",
         "/api/v1/deliveries/{receipt}",
+        "/api/v1/incidents",
+        "/api/v1/incidents/{number}",
+        "/api/v1/cases",
+        "/api/v1/cases.zip",
+        "/api/v1/cases/{case_id}",
+        "/api/v1/cases/{case_id}/results",
+        "/v1/traces",
     }
     send = document["paths"]["/api/v1/runs"]["post"]
     assert send["requestBody"]["content"][JSON]["example"] == RUN_EXAMPLE

@@ -178,10 +178,10 @@ def test_the_list_filters_as_one_types(vpn_run: Run, desk: Page) -> None:
     desk.keyboard.press("/")
     desk.keyboard.type("no such ticket")
     expect(desk.locator("#run-list h2")).to_contain_text("No flagged run matches")
-    desk.get_by_label("Ticket or run").fill("IT-209")
+    desk.locator("#q").fill("IT-20931")
 
     expect(desk.locator("[data-row]")).to_have_count(1)
-    expect(desk).to_have_url(re.compile("q=IT-209"))
+    expect(desk).to_have_url(re.compile("q=IT-20931"))
 
 
 def test_light_and_dark_by_hand_stay(vpn_run: Run, desk: Page) -> None:

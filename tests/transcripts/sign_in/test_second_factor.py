@@ -245,7 +245,7 @@ def test_a_project_shows_nothing_without_one(project: Project, person: User) -> 
     assert also_admin.status_code == 302
     assert client.get("/p/helpdesk/runs/").status_code == 200
     assert AccessEntry.objects.filter(
-        project_id=project.pk, detail={"second factor required": True}
+        project_id=project.pk, detail__after={"second factor required": True}
     ).exists()
 
 
