@@ -157,7 +157,9 @@ def run_store(
         sum_again(run=run)
     tail = changes.written and changes.written[-1] >= last_before - 1
     known = None if answered else arrived
-    if not run.ending_said and (created or tail or answered or run.over != over_before):
+    # A new assembly may have lost its last rounds to a run within it, or an ending that it said.
+    again = created or assembled or tail or answered or run.over != over_before
+    if again and not run.ending_said:
         derive_ending(run=run, arrived=known)
     title_before = run.title
     derive_ticket(run=run, inputs=changes.inputs)
