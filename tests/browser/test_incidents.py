@@ -52,6 +52,8 @@ def test_from_the_list_to_the_round_and_resolved_by_keys(
     for key in ("j", "j", "Enter"):
         desk.keyboard.press(key)
     expect(desk.locator("h1")).to_contain_text("get_right failed")
+    # Its keys are there when all of it is.
+    desk.wait_for_load_state()
     desk.keyboard.press("f")
     expect(desk.locator("#r2")).to_be_visible()
     assert "incident%3D1" in desk.url
