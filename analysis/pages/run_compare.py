@@ -23,7 +23,7 @@ SMALLEST_FOLD = 4
 
 # Empty answers differ from none. What is compared of a call is its whole text, by a digest.
 _STEPS = """
-SELECT r.number, r.stop, r.call_count,
+SELECT r.number, r.stop,
        array_agg(md5(c.name || chr(1) || c.args) ORDER BY c.index) FILTER (WHERE c.index >= 0),
        array_agg(coalesce(md5(c.result), '') || coalesce(c.is_error::text, '') ORDER BY c.index)
            FILTER (WHERE c.index >= 0),
@@ -118,7 +118,7 @@ def run_steps(run: Run) -> list[Step]:
         cursor.execute(_STEPS, (run.pk,))
         return [
             Step(number, (stop, _digest(asked)), (_digest(came), said))
-            for number, stop, _, asked, came, said in cursor.fetchall()
+            for number, stop, asked, came, said in cursor.fetchall()
         ]
 
 

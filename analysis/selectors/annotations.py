@@ -18,13 +18,12 @@ class RunAnnotations:
     """All that people said about a run, in order of time.
 
     `by_round` holds what is said of one round, by the number that it has now; `lost` what points at
-    a round that is no longer there. `odd_round` is the latest word on the first odd round.
+    a round that is no longer there.
     """
 
     rows: list[Annotation]
     by_round: dict[int, list[Annotation]] = field(default_factory=dict)
     lost: list[Annotation] = field(default_factory=list)
-    odd_round: Annotation | None = None
 
     @property
     def root_cause(self) -> RootCause | None:
@@ -38,9 +37,7 @@ def run_annotations(*, run: Run) -> RunAnnotations:
     rows = list(_shown().filter(run=run).order_by("created_at", "pk"))
     pointers = {row.pointer for row in rows if row.pointer}
     numbers = numbers_of(run=run, pointers=pointers) if pointers else {}
-    found = RunAnnotations(
-        rows, odd_round=next((row for row in reversed(rows) if row.kind == "odd_round"), None)
-    )
+    found = RunAnnotations(rows)
     for row in rows:
         if not row.pointer:
             continue
