@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from django.http import Http404, HttpRequest
 from ninja import Query
 
+from analysis.key_sets import place_of
 from analysis.models import Incident, IncidentState
-from analysis.pages.incident_lists import IncidentFilter, incident_page, place_of
+from analysis.pages.incident_lists import IncidentFilter, incident_page
 from analysis.schemas import IncidentListOut, IncidentOneOut
 from analysis.selectors.incidents import (
     incident_by_number,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
+from analysis.key_sets import key_set_page
 from analysis.models import Fingerprint, Incident, IncidentState, Priority
 from analysis.services.incident_states import OPEN_STATES
 from transcripts.models import Project, User
@@ -23,12 +23,7 @@ STATES_OF = {
     "resolved": (IncidentState.RESOLVED,),
     "ignored": (IncidentState.IGNORED,),
 }
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_OPTIONS = 200
-
-
-class CursorError(ValueError):
-    """A cursor is none that `cursor_of` gave."""
 
 
 @dataclass(frozen=True)
@@ -154,25 +149,12 @@ def incident_page(
     """One page. One query. A bad cursor is passed over."""
     matching = incidents_matching(project=project, wanted=wanted, user=user, cites=cites)
     matching = matching.select_related("owner")
-    place_before, place_after = place_of(before), place_of(after)
-    if place_after is not None:
-        at, pk = place_after
-        above = matching.filter(Q(last_seen_at__gt=at) | Q(last_seen_at=at, pk__gt=pk))
-        rows = list(above.order_by("last_seen_at", "pk")[: limit + 1])
-        more_newer, more_older = len(rows) > limit, True
-        rows = rows[:limit][::-1]
-    else:
-        if place_before is not None:
-            at, pk = place_before
-            matching = matching.filter(Q(last_seen_at__lt=at) | Q(last_seen_at=at, pk__lt=pk))
-        rows = list(matching.order_by("-last_seen_at", "-pk")[: limit + 1])
-        more_newer, more_older = place_before is not None, len(rows) > limit
-        rows = rows[:limit]
+    page = key_set_page(matching, by="last_seen_at", before=before, after=after, limit=limit)
     return IncidentPage(
-        rows,
-        older=_paged(wanted, "before", rows[-1]) if rows and more_older else "",
-        newer=_paged(wanted, "after", rows[0]) if rows and more_newer else "",
-        cursor=cursor_of(rows[-1]) if rows and more_older else None,
+        page.rows,
+        older=_paged(wanted, "before", page.older),
+        newer=_paged(wanted, "after", page.newer),
+        cursor=page.older or None,
     )
 
 
@@ -197,22 +179,10 @@ def filter_options(*, project: Project) -> dict[str, list[str]]:
     return found
 
 
-def cursor_of(incident: Incident) -> str:
-    """An incident's place in the list: microseconds since 1970, and its id."""
-    return f"{(incident.last_seen_at - EPOCH) // timedelta(microseconds=1)}-{incident.pk}"
-
-
-def place_of(cursor: str) -> tuple[datetime, int] | None:
-    """What `cursor_of` wrote; None for an empty one, and for any other text."""
-    micros, dash, pk = cursor.partition("-")
-    if not (dash and _is_number(micros, 17) and _is_number(pk, 18)):
-        return None
-    return EPOCH + timedelta(microseconds=int(micros)), int(pk)
-
-
 def _is_number(text: str, length: int = 9) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= length
 
 
-def _paged(wanted: IncidentFilter, name: str, incident: Incident) -> str:
-    return "&".join(filter(None, [wanted.text, urlencode({name: cursor_of(incident)})]))
+def _paged(wanted: IncidentFilter, name: str, cursor: str) -> str:
+    """The query string of the page at a cursor; empty where there is none."""
+    return "&".join(filter(None, [wanted.text, urlencode({name: cursor})])) if cursor else ""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
-from analysis.pages.incident_lists import place_of
+from analysis.key_sets import KeySetPage, key_set_page
 from transcripts.choices import Ending
 from transcripts.endings import hands_off
 from transcripts.models import Project, Run, ToolCall, User
@@ -22,15 +21,6 @@ TABS = {"waiting": "Waiting", "mine": "Mine", "done": "Done"}
 _TO = re.compile(r"(?:^|[_\s-])to[_\s-]+(.+)$", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class HandOffPage:
-    """One page, latest first; `older` and `newer` are cursors of the pages beside it."""
-
-    runs: list[Run]
-    older: str = ""
-    newer: str = ""
-
-
 def hand_offs(*, project: Project, tab: str, user: User) -> QuerySet[Run]:
     """Handed-off runs of a tab, in no order."""
     runs = Run.objects.filter(project=project, ending=Ending.HANDED_OFF)
@@ -42,29 +32,11 @@ def hand_offs(*, project: Project, tab: str, user: User) -> QuerySet[Run]:
 
 def hand_off_page(
     *, project: Project, tab: str, user: User, before: str = "", after: str = ""
-) -> HandOffPage:
-    """One page. One query. A bad cursor is passed over."""
+) -> KeySetPage[Run]:
+    """One page, the latest first. One query. A bad cursor is passed over."""
     runs = hand_offs(project=project, tab=tab, user=user)
     runs = runs.select_related("verdict", "triage__owner", "triage__done_by")
-    place_before, place_after = place_of(before), place_of(after)
-    if place_after is not None:
-        at, pk = place_after
-        above = runs.filter(Q(received_at__gt=at) | Q(received_at=at, pk__gt=pk))
-        rows = list(above.order_by("received_at", "pk")[: ROWS_PER_PAGE + 1])
-        more_newer, more_older = len(rows) > ROWS_PER_PAGE, True
-        rows = rows[:ROWS_PER_PAGE][::-1]
-    else:
-        if place_before is not None:
-            at, pk = place_before
-            runs = runs.filter(Q(received_at__lt=at) | Q(received_at=at, pk__lt=pk))
-        rows = list(runs.order_by("-received_at", "-pk")[: ROWS_PER_PAGE + 1])
-        more_newer, more_older = place_before is not None, len(rows) > ROWS_PER_PAGE
-        rows = rows[:ROWS_PER_PAGE]
-    return HandOffPage(
-        rows,
-        older=_cursor(rows[-1]) if rows and more_older else "",
-        newer=_cursor(rows[0]) if rows and more_newer else "",
-    )
+    return key_set_page(runs, by="received_at", before=before, after=after, limit=ROWS_PER_PAGE)
 
 
 def waiting_count(*, project: Project) -> int:
@@ -89,7 +61,3 @@ def handed_to(runs: Sequence[Run]) -> dict[int, str]:
             said = _TO.search(name)
             found[pk] = said[1].replace("_", " ").replace("-", " ") if said else name
     return found
-
-
-def _cursor(run: Run) -> str:
-    return f"{round(run.received_at.timestamp() * 1_000_000)}-{run.pk}"

@@ -64,7 +64,7 @@ def _context(
     page = selectors.hand_off_page(
         project=reader.project, tab=tab, user=reader.user, before=before, after=after
     )
-    targets = selectors.handed_to(page.runs)
+    targets = selectors.handed_to(page.rows)
     return {
         "section": "queue",
         "swap": is_swap(request),
@@ -80,7 +80,7 @@ def _context(
                 "title": run.title if reader.may_read(run) else "",
                 "to": targets.get(run.pk, ""),
             }
-            for run in page.runs
+            for run in page.rows
         ],
         "may_triage": reader.may(May.TRIAGE),
     }
