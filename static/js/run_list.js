@@ -1,26 +1,6 @@
-// The run list by keys: j and k move, Enter opens; a click anywhere on a row opens it.
+// The run list by keys beyond those of rows.js: menus, the search, and a list that comes in anew.
 (() => {
-  const rows = () => [...document.querySelectorAll("[data-row]")];
-  const current = () => document.querySelector("[data-row].current");
-  const stand = (row) => {
-    if (!row) return;
-    current()?.classList.remove("current");
-    row.classList.add("current");
-    row.querySelector(".open").focus({ preventScroll: true });
-    row.scrollIntoView({ block: "nearest" });
-  };
-  const step = (by) => {
-    const all = rows();
-    const at = all.indexOf(current());
-    stand(all[at < 0 ? 0 : Math.min(Math.max(at + by, 0), all.length - 1)]);
-  };
-  desk.onKey("j", () => step(1));
-  desk.onKey("k", () => step(-1));
-  desk.onKey("Enter", (event) => {
-    if (event.target.closest("a, button, summary") || !current()) return false;
-    current().querySelector(".open").click();
-    return true;
-  });
+  const { all: rows, current, stand } = desk.rows;
   const opens = (key, selector, field) => desk.onKey(key, () => {
     const menu = document.querySelector(selector);
     if (!menu) return false;
@@ -49,18 +29,6 @@
     if (goes && document.activeElement?.id === "q") stood = 0;
     if (stood >= 0 && !current()) stand(rows()[Math.min(stood, rows().length - 1)]);
     goes = false;
-  });
-  document.addEventListener("focusin", (event) => {
-    const row = event.target.closest("[data-row]");
-    if (row && row !== current()) {
-      current()?.classList.remove("current");
-      row.classList.add("current");
-    }
-  });
-  document.addEventListener("click", (event) => {
-    const row = event.target.closest("[data-row]");
-    if (!row || event.target.closest("a, button, input, label, .pick") || String(getSelection())) return;
-    row.querySelector(".open").click();
   });
   // The address holds the list's state, also after the list alone was swapped.
   document.addEventListener("submit", (event) => {
