@@ -333,3 +333,19 @@ def test_changes_may_come_in_any_order(said: list[InputChange], data: st.DataObj
     names = dict(zip(chain(*expected), chain(*found), strict=True))
     assert [[names[key] for key in keys] for keys in expected] == found
     assert len(set(names.values())) == len(names)
+
+
+def test_a_new_assembly_that_lost_its_last_round_has_the_ending_of_what_is_left() -> None:
+    """As when spans that come late move a round to the run of an agent within."""
+    project = a_project()
+    asks = {"round": 1, "stop": "wants_tool", "calls": [{"name": "look", "result": "found"}]}
+    said = {"round": 2, "stop": "finished", "reply": "Done."}
+
+    def assembled(*rounds: dict[str, object]) -> str:
+        record = a_record("shrinking", rounds=list(rounds))
+        with transaction.atomic():
+            stored = run_store(project=project, fragment=record, live=False, assembled=True)
+        return stored.run.ending
+
+    assert assembled(asks, said) == Ending.FINISHED
+    assert assembled(asks) == Ending.STOPPED
