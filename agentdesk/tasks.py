@@ -27,7 +27,6 @@ from analysis.services.cases import cases_forget
 from analysis.services.incident_aging import incidents_age, incidents_recount
 from analysis.services.quiet import quiet_runs_close
 from analysis.services.verdicts import stale_run_analyse, stale_runs
-from analysis.undo import changes_forget
 from transcripts.mail import password_link_send
 from transcripts.models import User
 from transcripts.queueing import (
@@ -42,6 +41,7 @@ from transcripts.services.deliveries import DRAINED_AT_ONCE, deliveries_claim, d
 from transcripts.services.held import held_expire
 from transcripts.services.text_index import runs_text_catch_up
 from transcripts.services.traces import traces_due, traces_put_away
+from transcripts.undo import changes_forget
 
 logger = logging.getLogger(__name__)
 

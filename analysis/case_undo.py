@@ -9,8 +9,8 @@ from analysis.cases.harness import CaseError
 from analysis.models import CaseResult, TestCase
 from analysis.selectors.cases import case_by_number
 from analysis.services import cases as services
-from analysis.undo import UndoError, undoes
 from transcripts.access import May, Reader
+from transcripts.undo import UndoError, undoes
 
 MADE, EDITED, DELETED, ACCEPTED = "case_made", "case_edited", "case_deleted", "case_accepted"
 

@@ -22,7 +22,6 @@ from analysis.views.case_edit import case_edit, case_history, case_return
 from analysis.views.case_list import case_list, case_suite, case_upload
 from analysis.views.case_make import case_make
 from analysis.views.case_resolve import case_resolve
-from analysis.views.changes import change_back
 from analysis.views.detectors import detector_detail, detector_list
 from analysis.views.hand_off_list import hand_off_change, hand_off_list
 from analysis.views.incident_detail import incident_change, incident_detail, incident_events
@@ -104,7 +103,6 @@ urlpatterns = [
     path("incidents/<int:number>/", incident_detail, name="incident_detail"),
     path("incidents/<int:number>/change/", incident_change, name="incident_change"),
     path("incidents/<int:number>/events/", incident_events, name="incident_events"),
-    path("changes/<int:pk>/undo/", change_back, name="change_back"),
     path("runs/<int:pk>/keeping/", run_keeping, name="run_keeping"),
     path("settings/retention/", retention, name="retention"),
     path("settings/retention/erase/", ticket_erase, name="ticket_erase"),

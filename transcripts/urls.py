@@ -3,6 +3,7 @@
 from django.urls import path
 
 from transcripts.views.access_list import access_export, access_list
+from transcripts.views.changes import change_back
 from transcripts.views.deliveries import (
     deliveries_decide,
     delivery_detail,
@@ -58,6 +59,7 @@ urlpatterns = [
     path("deliveries/<uuid:pk>/", delivery_detail, name="delivery_detail"),
     path("deliveries/<uuid:pk>/retry/", delivery_retry, name="delivery_retry"),
     path("deliveries/<uuid:pk>/discard/", delivery_discard, name="delivery_discard"),
+    path("changes/<int:pk>/undo/", change_back, name="change_back"),
     path("settings/access/", access_list, name="access_list"),
     path("settings/access/export/", access_export, name="access_export"),
 ]

@@ -10,7 +10,6 @@ from analysis.models.alerts import (
 )
 from analysis.models.annotations import Annotation, AnnotationKind, AnnotationVersion
 from analysis.models.cases import CaseResult, CaseRevision, ResultSource, ResultState, TestCase
-from analysis.models.changes import Change
 from analysis.models.incidents import (
     Fingerprint,
     Incident,
@@ -37,7 +36,6 @@ __all__ = [
     "AnnotationVersion",
     "CaseResult",
     "CaseRevision",
-    "Change",
     "ChannelKind",
     "ColumnChoice",
     "Finding",

@@ -18,19 +18,18 @@ from analysis.models import (
     Annotation,
     AnnotationKind,
     AnnotationVersion,
-    Change,
     Incident,
 )
 from analysis.root_causes import ROOT_CAUSE
 from analysis.services.incident_states import EventKind
 from analysis.services.incidents import told
-from analysis.undo import UNDONE_WITHIN, UndoError, change_note, undoes
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
 from transcripts.maskers import typed_masker
-from transcripts.models import Membership, Project, Run, User
+from transcripts.models import Change, Membership, Project, Run, User
 from transcripts.pages import note_access
 from transcripts.selectors.pointers import pointers_of
+from transcripts.undo import UNDONE_WITHIN, UndoError, change_note, undoes
 
 MOST_CHARACTERS = 20_000
 MOST_OF_LINK = 2_000

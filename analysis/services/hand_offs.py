@@ -10,10 +10,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.models import RunTriage
-from analysis.undo import UndoError, undoes
 from transcripts.access import May, Reader
 from transcripts.choices import Ending
 from transcripts.models import Run, User
+from transcripts.undo import UndoError, undoes
 
 CHANGED = "hand_off_changed"
 

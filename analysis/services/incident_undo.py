@@ -1,4 +1,4 @@
-"""Takes back what people decided about incidents (`analysis.undo`)."""
+"""Takes back what people decided about incidents (`transcripts.undo`)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from analysis.services.incident_locks import incidents_locked
 from analysis.services.incident_merging import fingerprints_move
 from analysis.services.incident_states import EventKind
 from analysis.services.incidents import kept, told
-from analysis.undo import UndoError, undoes
 from transcripts.access import May, Reader
+from transcripts.undo import UndoError, undoes
 
 CHANGED = "incidents_changed"
 MERGED = "incidents_merged"

@@ -8,10 +8,10 @@ from typing import Any
 from django.db import connection, transaction
 
 from analysis.models import RunTriage
-from analysis.undo import UndoError, undoes
 from transcripts.access import May, Reader
 from transcripts.masking.types import MaskedText
 from transcripts.models import Membership, Project, Run, User
+from transcripts.undo import UndoError, undoes
 
 OWNED, LABELLED = "runs_owned", "runs_labelled"
 Label = tuple[MaskedText, MaskedText]
@@ -26,7 +26,7 @@ WHERE analysis_runtriage.owner_id IS DISTINCT FROM EXCLUDED.owner_id
 
 @transaction.atomic
 def runs_assign(*, project: Project, pks: Sequence[int], owner: User | None) -> dict[str, Any]:
-    """Give runs an owner, or none; returns what `analysis.undo` needs. The owner is a member."""
+    """Give runs an owner, or none; returns what `transcripts.undo` needs. The owner is a member."""
     if owner is not None and not Membership.objects.filter(project=project, user=owner).exists():
         raise ValueError("The owner is no member of the project.")
     there = RunTriage.objects.select_for_update().filter(run__project=project, run__in=pks)
@@ -39,7 +39,7 @@ def runs_assign(*, project: Project, pks: Sequence[int], owner: User | None) -> 
 
 @transaction.atomic
 def runs_label(*, project: Project, pks: Sequence[int], label: Label, put: bool) -> dict[str, Any]:
-    """Put a label on runs, or take it off; returns what `analysis.undo` needs."""
+    """Put a label on runs, or take it off; returns what `transcripts.undo` needs."""
     name, value = label
     there = {
         triage.run_id: triage

@@ -11,10 +11,10 @@ from django.db.models import Q
 from analysis.lists.columns import DEFAULT, known_columns
 from analysis.lists.filters import RunFilter
 from analysis.models import ColumnChoice, SavedView
-from analysis.undo import UndoError, undoes
 from transcripts.access import May, Reader
 from transcripts.maskers import typed_masker
 from transcripts.masking.types import MaskedText
+from transcripts.undo import UndoError, undoes
 
 GONE, CHANGED = "view_gone", "view_changed"
 LONGEST_NAME = 80
@@ -64,7 +64,7 @@ def view_save(
 def view_change(
     *, reader: Reader, view: SavedView, name: str, shared: bool, default_for: str
 ) -> dict[str, Any]:
-    """Rename a view, share it, or make it a role's default; returns what `analysis.undo` needs.
+    """Rename a view, share it, or make it a role's default; returns what `transcripts.undo` needs.
 
     Another default of the role is none any more. Who may change it: see `may_change`.
     """
@@ -82,7 +82,7 @@ def view_change(
 
 @transaction.atomic
 def view_delete(*, view: SavedView) -> dict[str, Any]:
-    """Delete a view; returns what `analysis.undo` needs."""
+    """Delete a view; returns what `transcripts.undo` needs."""
     before = _told(view)
     view.delete()
     return before

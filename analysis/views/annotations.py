@@ -26,12 +26,12 @@ from analysis.services.annotations import (
     annotation_edit,
     annotation_remove,
 )
-from analysis.undo import change_tell
 from transcripts.access import May, Reader, run_for
 from transcripts.choices import AccessAction
 from transcripts.models import Run
 from transcripts.pages import note_access, project_page
 from transcripts.templatetags.transcript import in_plain
+from transcripts.undo import change_tell
 
 TOLD = {
     AnnotationKind.NOTE: "Your comment stands at",

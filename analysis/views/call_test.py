@@ -11,13 +11,13 @@ from django.views.decorators.http import require_http_methods
 from analysis.models import AnnotationKind
 from analysis.pages.call_snippets import call_snippets
 from analysis.services.annotations import AnnotationError, Said, annotation_add
-from analysis.undo import change_tell
 from transcripts.access import May, Reader, run_for
 from transcripts.cards import call_card
 from transcripts.choices import AccessAction
 from transcripts.models import Run
 from transcripts.pages import note_access, project_page
 from transcripts.selectors import pages
+from transcripts.undo import change_tell
 
 # Arguments longer than that are for the export, not for copying by hand.
 LONGEST_ARGS = 200_000

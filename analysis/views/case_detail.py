@@ -16,12 +16,12 @@ from analysis.pages.case_details import case_context, run_commands
 from analysis.selectors.cases import case_document, case_was_deleted, may_read_case
 from analysis.services.cases import case_accept as accept
 from analysis.services.cases import case_delete as delete
-from analysis.undo import change_note, change_tell
 from analysis.views.case_list import zip_answer
 from analysis.views.cases import case_for, note_case, require_case
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
 from transcripts.pages import project_page
+from transcripts.undo import change_note, change_tell
 
 
 @require_safe

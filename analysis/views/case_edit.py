@@ -23,13 +23,13 @@ from analysis.pages.case_forms import (
 from analysis.selectors.cases import case_revisions, definition_of
 from analysis.services.cases import case_edit as edit
 from analysis.services.cases import case_return as go_back
-from analysis.undo import change_note, change_tell
 from analysis.views.case_make import form_answer, form_context, read_editor
 from analysis.views.cases import case_for, note_case, require_case
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
 from transcripts.masking import MaskingError
 from transcripts.pages import project_page
+from transcripts.undo import change_note, change_tell
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

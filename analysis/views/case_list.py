@@ -26,12 +26,12 @@ from analysis.selectors.cases import (
     case_list as cases_of,
 )
 from analysis.services.cases import LARGEST_FILE, case_take_in
-from analysis.undo import change_note, change_tell
 from analysis.views.cases import note_case
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
 from transcripts.masking import MaskingError
 from transcripts.pages import project_page
+from transcripts.undo import change_note, change_tell
 
 CASES_PER_PAGE = 50
 

@@ -22,7 +22,6 @@ from analysis.pages.case_forms import (
 )
 from analysis.selectors.cases import cases_of_run, incident_named, incidents_of_run
 from analysis.services.cases import case_make as make
-from analysis.undo import change_note, change_tell
 from analysis.views.cases import note_case
 from transcripts.access import May, Reader, run_for
 from transcripts.choices import AccessAction
@@ -32,6 +31,7 @@ from transcripts.masking.types import MaskedRun
 from transcripts.models import Run
 from transcripts.pages import note_access, project_page
 from transcripts.selectors.record import run_record
+from transcripts.undo import change_note, change_tell
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

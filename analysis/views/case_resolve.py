@@ -12,11 +12,11 @@ from django.views.decorators.http import require_POST
 from analysis.selectors.cases import latest_result
 from analysis.services.case_incidents import offer_take, resolve_offer
 from analysis.services.incident_undo import CHANGED
-from analysis.undo import change_note, change_tell
 from analysis.views.cases import case_for, require_case
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
 from transcripts.pages import note_access, project_page
+from transcripts.undo import change_note, change_tell
 
 
 @require_POST

@@ -14,10 +14,10 @@ from django.views.decorators.http import require_POST, require_safe
 from agentdesk.htmx import is_swap, template_for
 from analysis.selectors import hand_offs as selectors
 from analysis.services.hand_offs import CHANGED, hand_off_done, hand_off_take
-from analysis.undo import change_note, change_tell
 from transcripts.access import May, Reader, run_for
 from transcripts.choices import AccessAction, Ending
 from transcripts.pages import note_access, project_page
+from transcripts.undo import change_note, change_tell
 
 
 @require_safe

@@ -18,11 +18,11 @@ from analysis.pages.incident_changes import ChangeError, IncidentChangeForm, dec
 from analysis.pages.incident_lists import IncidentFilter
 from analysis.pages.trend_drawing import spark_of
 from analysis.selectors.incidents import daily_runs, owners_possible
-from analysis.undo import change_note, change_tell
 from analysis.words import detector_title
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
 from transcripts.pages import note_access, project_page
+from transcripts.undo import change_note, change_tell
 
 SPARK_DAYS = 14
 

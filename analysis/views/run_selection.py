@@ -21,13 +21,13 @@ from analysis.lists.counts import Count, count_of_runs
 from analysis.lists.filters import RunFilter
 from analysis.models import Job, JobKind
 from analysis.services.run_triage import LABELLED, OWNED, runs_assign, runs_label
-from analysis.undo import change_note, change_tell
 from analysis.views.jobs import job_go_on
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
 from transcripts.export import all_exporters
 from transcripts.models import Run
 from transcripts.pages import note_access, project_page
+from transcripts.undo import change_note, change_tell
 
 
 @require_POST

@@ -13,10 +13,10 @@ from analysis.lists.filters import RunFilter
 from analysis.models import SavedView
 from analysis.services import saved_views
 from analysis.services.saved_views import ViewError
-from analysis.undo import change_note, change_tell
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction, Role
 from transcripts.pages import note_access, project_page
+from transcripts.undo import change_note, change_tell
 
 
 @require_POST

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.detectors import all_detectors
-from analysis.models import Annotation, AnnotationKind, Change, Incident
+from analysis.models import Annotation, AnnotationKind, Incident
 from analysis.root_causes import ROOT_CAUSE, SUGGESTED
 from analysis.selectors.annotations import incident_annotations, run_annotations
 from analysis.templatetags.annotations import as_note
@@ -19,7 +19,7 @@ from tests.factories import a_member, a_project, a_user
 from tests.page_runs import the_vpn_run
 from transcripts.choices import AccessAction, Role
 from transcripts.importers import read_runs
-from transcripts.models import AccessEntry, Project, Round, Run
+from transcripts.models import AccessEntry, Change, Project, Round, Run
 from transcripts.services import run_store
 
 pytestmark = pytest.mark.django_db
@@ -214,7 +214,7 @@ def test_removing_and_bringing_back(engineer: Client, run: Run) -> None:
 
 def undo(client: Client) -> None:
     change = Change.objects.latest("pk")
-    client.post(reverse("analysis:change_back", args=["helpdesk", change.pk]))
+    client.post(reverse("transcripts:change_back", args=["helpdesk", change.pk]))
 
 
 def test_who_is_mentioned_finds_it(client: Client, engineer: Client, run: Run) -> None:

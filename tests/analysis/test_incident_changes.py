@@ -20,12 +20,12 @@ from analysis.services.incidents import (
     incidents_reopen,
     incidents_resolve,
 )
-from analysis.undo import UndoError, change_note, change_undo
 from tests.factories import a_member, a_project, a_user
 from tests.incident_runs import a_failing_run, the_incident
 from transcripts.access import Reader, reader_for
 from transcripts.choices import Role
 from transcripts.models import Project
+from transcripts.undo import UndoError, change_note, change_undo
 
 pytestmark = pytest.mark.django_db
 

@@ -11,8 +11,10 @@ from django.db.migrations.executor import MigrationExecutor
 
 from analysis.models import Verdict
 from tests.builders import a_run, call
-from tests.factories import a_project
+from tests.factories import a_member, a_project
 from tests.page_runs import a_shown_run, the_vpn_run
+from transcripts.choices import Role
+from transcripts.models import Change
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -43,3 +45,18 @@ def test_verdicts_of_before_learn_their_project_and_wasted_rounds(up_again: None
         looping.pk: looping.project_id,
         clean.pk: clean.project_id,
     }
+
+
+def test_changes_of_before_can_still_be_taken_back(up_again: None) -> None:
+    project = a_project("helpdesk")
+    user = a_member(project, Role.LEAD)
+    change = Change.objects.create(project=project, user=user, kind="case_made", before={"case": 1})
+    before = MigrationExecutor(connection).migrate([("analysis", "0015_find_findings_by_tool")])
+    told = before.apps.get_model("analysis", "Change").objects.values_list("pk", "kind", "before")
+    there = list(told)
+
+    call_command("migrate", verbosity=0)
+
+    assert there == [(change.pk, "case_made", {"case": 1})]
+    assert list(Change.objects.values_list("pk", "kind", "before")) == there
+    assert Change.objects.create(project=project, user=user, kind="case_made").pk > change.pk

@@ -12,12 +12,12 @@ from django.urls import reverse
 from agentdesk.keeping import run_empty
 from analysis.jobs import job_advance
 from analysis.lists import bulk
-from analysis.models import Change, Job, JobKind, RunTriage
+from analysis.models import Job, JobKind, RunTriage
 from tests.builders import a_run, call
 from tests.factories import a_member, a_project, a_user
 from tests.page_runs import a_shown_run
 from transcripts.choices import AccessAction, Role
-from transcripts.models import AccessEntry, Project, Run, User
+from transcripts.models import AccessEntry, Change, Project, Run, User
 
 pytestmark = pytest.mark.django_db
 
@@ -58,7 +58,7 @@ def test_runs_get_an_owner_and_lose_it_again(project: Project) -> None:
     assert listed(client, project, "tab=all&owner=nobody") == {"run-0", "run-3"}
     line = AccessEntry.objects.get(action=AccessAction.TRIAGE)
     assert len(line.detail["runs"]) == 2
-    client.post(reverse("analysis:change_back", args=[project.slug, Change.objects.get().pk]))
+    client.post(reverse("transcripts:change_back", args=[project.slug, Change.objects.get().pk]))
     assert listed(client, project, "tab=mine") == set()
 
 
@@ -78,7 +78,7 @@ def test_labels_are_put_and_taken_off(project: Project) -> None:
 
     assert listed(client, project, "tab=all&label=cause=vpn") == {"run-1"}
     for change in Change.objects.order_by("-pk"):
-        client.post(reverse("analysis:change_back", args=[project.slug, change.pk]))
+        client.post(reverse("transcripts:change_back", args=[project.slug, change.pk]))
     assert listed(client, project, "tab=all&label=cause=vpn") == set()
 
 

@@ -9,12 +9,12 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.lists.filters import RunFilter
-from analysis.models import Change, ColumnChoice, SavedView
+from analysis.models import ColumnChoice, SavedView
 from tests.builders import a_run, call
 from tests.factories import a_member, a_project
 from tests.page_runs import a_shown_run
 from transcripts.choices import Role
-from transcripts.models import Project
+from transcripts.models import Change, Project
 
 pytestmark = pytest.mark.django_db
 
@@ -102,7 +102,7 @@ def test_a_change_and_a_deletion_are_taken_back(project: Project) -> None:
     client.post(address, {"do": "delete"})
     gone = not SavedView.objects.exists()
     for change in Change.objects.order_by("-pk"):
-        client.post(reverse("analysis:change_back", args=[project.slug, change.pk]))
+        client.post(reverse("transcripts:change_back", args=[project.slug, change.pk]))
 
     assert (str(renamed.name), renamed.shared, gone) == ("two", True, True)
     assert str(SavedView.objects.get().query) == "tab=all&agent=billing&sort=cost"

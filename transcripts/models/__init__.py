@@ -2,6 +2,7 @@
 
 from transcripts.models.api_keys import ApiKey
 from transcripts.models.audit import AccessEntry
+from transcripts.models.changes import Change
 from transcripts.models.deliveries import Delivery
 from transcripts.models.idents import IDENT_LENGTH, POINTER_LENGTH
 from transcripts.models.keeping import ErasedRun, RetentionRule, RunHold
@@ -18,6 +19,7 @@ __all__ = [
     "POINTER_LENGTH",
     "AccessEntry",
     "ApiKey",
+    "Change",
     "Delivery",
     "ErasedRun",
     "Invitation",

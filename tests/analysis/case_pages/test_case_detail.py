@@ -13,13 +13,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from analysis.cases.case import read_case
-from analysis.models import Change, TestCase
+from analysis.models import TestCase
 from analysis.pages.case_versions import version_chart, version_rows
 from tests.analysis.case_pages.made import VPN, a_kept_result, a_test_case, the_vpn_story_run
 from tests.factories import a_member, a_project
 from tests.page_runs import hostile_text
 from transcripts.choices import Role
-from transcripts.models import AccessEntry, Project, Run
+from transcripts.models import AccessEntry, Change, Project, Run
 
 pytestmark = pytest.mark.django_db
 

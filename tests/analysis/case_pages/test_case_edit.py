@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.models import Change, TestCase
+from analysis.models import TestCase
 from analysis.selectors.cases import case_document, definition_of
 from analysis.services.cases import case_take_in
 from tests.analysis.case_pages.forms import form_values
@@ -14,6 +14,7 @@ from tests.analysis.case_pages.made import VPN, a_test_case, the_vpn_story_run
 from tests.analysis.cases import vpn
 from tests.factories import a_member, a_project
 from transcripts.choices import Role
+from transcripts.models import Change
 
 pytestmark = pytest.mark.django_db
 
@@ -118,7 +119,7 @@ def test_a_change_is_previewed_as_a_difference(engineer: Client) -> None:
 def test_a_change_can_be_undone_once(engineer: Client) -> None:
     case = a_case()
     engineer.post(to("case_edit"), {**form(engineer), "head-title": ["Other"], "do": ["save"]})
-    undo = reverse("analysis:change_back", args=["helpdesk", Change.objects.get().pk])
+    undo = reverse("transcripts:change_back", args=["helpdesk", Change.objects.get().pk])
 
     answer = engineer.post(undo, follow=True)
 
@@ -136,7 +137,7 @@ def test_an_undo_gives_way_to_a_later_change(engineer: Client) -> None:
     assert first is not None
 
     answer = engineer.post(
-        reverse("analysis:change_back", args=["helpdesk", first.pk]), follow=True
+        reverse("transcripts:change_back", args=["helpdesk", first.pk]), follow=True
     )
 
     assert "changed again since" in answer.content.decode()

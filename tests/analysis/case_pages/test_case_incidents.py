@@ -7,14 +7,14 @@ from django.template import Context, Template
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from analysis.models import Change, Incident, IncidentEvent, IncidentState, TestCase
+from analysis.models import Incident, IncidentEvent, IncidentState, TestCase
 from analysis.services.cases import case_edit
 from analysis.services.incidents import incident_reopen, incident_resolve
 from tests.analysis.case_pages.made import VPN, a_kept_result, a_test_case, the_vpn_story_run
 from tests.factories import a_member, a_project
 from transcripts.access import Reader
 from transcripts.choices import Role
-from transcripts.models import AccessEntry, User
+from transcripts.models import AccessEntry, Change, User
 
 pytestmark = pytest.mark.django_db
 
@@ -113,7 +113,7 @@ def test_resolving_can_be_undone(case: TestCase, client: Client) -> None:
     before = state_of(case)
     resolve(case, client)
 
-    client.post(reverse("analysis:change_back", args=["helpdesk", Change.objects.get().pk]))
+    client.post(reverse("transcripts:change_back", args=["helpdesk", Change.objects.get().pk]))
 
     assert state_of(case) == before
 

@@ -239,9 +239,9 @@ def test_making_leaves_lines_and_can_be_undone(run: Run, engineer: User, client:
     assert [(line.who, line.run_pk, line.detail) for line in lines] == [
         (engineer.email, run.pk, {"case": "CASE-1", "did": "made"})
     ]
-    from analysis.models import Change
+    from transcripts.models import Change
 
-    undo = reverse("analysis:change_back", args=["helpdesk", Change.objects.get().pk])
+    undo = reverse("transcripts:change_back", args=["helpdesk", Change.objects.get().pk])
     answer = client.post(undo, follow=True)
 
     assert "not made after all" in answer.content.decode()

@@ -72,7 +72,7 @@ PAGES = {
 # Addresses that take a POST alone, and those of one delivery, which have tests of their own.
 CHANGES = {
     "analysis:annotation_gone": LEAD,
-    "analysis:change_back": OBSERVER,
+    "transcripts:change_back": OBSERVER,
     "analysis:case_accept": ENGINEER,
     "analysis:case_delete": ENGINEER,
     "analysis:incident_change": LEAD,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 from django.contrib.messages.storage.base import Message
 
-from analysis.undo import TAG
+from transcripts.undo import TAG
 
 register = template.Library()
 

@@ -11,12 +11,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis import undo
-from analysis.models import Change
 from tests.factories import a_member, a_project
+from transcripts import undo
 from transcripts.access import May, Reader, reader_for
 from transcripts.choices import AccessAction, Role
-from transcripts.models import AccessEntry, Project, User
+from transcripts.models import AccessEntry, Change, Project, User
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +43,7 @@ def renamed(user: User, project: Project) -> Change:
 
 
 def asked_back(client: Client, project: Project, change: Change, **form: str) -> Any:
-    address = reverse("analysis:change_back", args=[project.slug, change.pk])
+    address = reverse("transcripts:change_back", args=[project.slug, change.pk])
     return client.post(address, form, follow=True)
 
 

@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from analysis.undo import UndoError, change_undo
 from transcripts.access import May, Reader
 from transcripts.pages import project_page
+from transcripts.undo import UndoError, change_undo
 
 
 @require_POST

@@ -16,9 +16,9 @@ from django.db import transaction
 from django.http import Http404, HttpRequest
 from django.utils import timezone
 
-from analysis.models import Change
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
+from transcripts.models import Change
 from transcripts.pages import note_access
 
 UNDONE_WITHIN = timedelta(days=1)

@@ -6,13 +6,13 @@ from django.db import models
 from django.utils import timezone
 
 from transcripts.fields import MaskedJSONField
-from transcripts.models import Project, User
+from transcripts.models.people import Project, User
 
 
 class Change(models.Model):
     """One change that a person made, with what is needed to take it back.
 
-    `kind` names the function that does (see `analysis.undo`), `before` is what it needs.
+    `kind` names the function that does (see `transcripts.undo`), `before` is what it needs.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="+")
