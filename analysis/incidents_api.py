@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from django.http import Http404, HttpRequest
 from ninja import Query
 
-from analysis.key_sets import place_of
 from analysis.models import Incident, IncidentState
 from analysis.pages.incident_lists import IncidentFilter, incident_page
 from analysis.schemas import IncidentListOut, IncidentOneOut
@@ -18,6 +17,7 @@ from analysis.selectors.incidents import (
     versions_of,
 )
 from transcripts.api import FOUND, REFUSED, may_read, router
+from transcripts.key_sets import place_of
 from transcripts.models import Project
 from transcripts.problems import ProblemError
 from transcripts.schemas import ProblemOut

@@ -35,6 +35,8 @@ SETTINGS = {
     "max_wal_senders": "0",
     "max_wal_size": "256MB",
     "jit": "off",
+    # A page of its own costs a disk of today hardly more than one in a row.
+    "random_page_cost": "1.1",
     "timezone": "UTC",
     "log_timezone": "UTC",
     # No statement, parameter or row value in the log: each may hold transcript text.

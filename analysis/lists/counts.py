@@ -20,7 +20,7 @@ from transcripts.models import Project, Run
 
 # Nobody reads on from there, and counting all of a million is slow. A tab as such is counted in an
 # index alone, and further.
-COUNT_UP_TO, COUNT_TAB_UP_TO = 2_000, 10_000
+COUNT_UP_TO, COUNT_TAB_UP_TO = 1_000, 10_000
 # Where Postgres expects so many, they are not counted to see whether they are few.
 SURELY_MORE = 3 * COUNT_UP_TO
 # An estimate is told with so many digits.
@@ -54,12 +54,12 @@ def run_counts(
     """How many runs each tab would show. One query where they are few, else one a tab, and one more
     for what is estimated.
     """
+    counts: dict[str, Count] = {}
     if search is None or search.pks is not None:
-        few = _few(project=project, wanted=wanted, reader=reader, search=search)
-        if few is not None:
-            return few
-    counts = {}
+        counts = _together(project=project, wanted=wanted, reader=reader, search=search)
     for tab in TABS:
+        if tab in counts:
+            continue
         runs = runs_matching(project=project, wanted=wanted.on(tab), reader=reader)
         if search is not None and search.terms and search.pks is None:
             counts[tab] = _of_search(search, wanted.on(tab))
@@ -76,21 +76,22 @@ def run_counts(
     return counts
 
 
-def _few(
+def _together(
     *, project: Project, wanted: RunFilter, reader: Reader, search: Search | None
-) -> dict[str, Count] | None:
-    """The counts of all tabs by one look at the runs; None where these are more than COUNT_UP_TO,
-    or more is to be told of them.
+) -> dict[str, Count]:
+    """The counts of all tabs by one look at the runs; of the tab of all alone where these are more
+    than COUNT_UP_TO; of none where this is certain, or more is to be told of them.
     """
     if not wanted.narrowing or (search is not None and search.read):
-        return None
+        return {}
     runs = runs_matching(project=project, wanted=wanted.on("all"), reader=reader)
     owned = RunTriage.objects.filter(run=OuterRef("pk"), owner=reader.user)
     each = (search.narrow(runs) if search else runs).annotate(
         is_flagged=F("verdict__flagged"), is_mine=Exists(owned)
     )
-    if _estimate(each) > SURELY_MORE:
-        return None
+    about = _estimate(each)
+    if about > SURELY_MORE:
+        return {}
     found = each.order_by()[: COUNT_UP_TO + 1].aggregate(
         all=Counted("pk"),
         flagged=Counted("pk", filter=Q(is_flagged=True)),
@@ -98,7 +99,7 @@ def _few(
         mine=Counted("pk", filter=Q(is_mine=True)),
     )
     if found["all"] > COUNT_UP_TO:
-        return None
+        return {"all": _more(about, COUNT_UP_TO)}
     return {tab: Count(found[tab]) for tab in TABS}
 
 
@@ -107,8 +108,12 @@ def count_of_runs(runs: QuerySet[Any], up_to: int = COUNT_UP_TO) -> Count:
     number = runs.order_by().values("pk")[: up_to + 1].count()
     if number <= up_to:
         return Count(number)
-    about = _estimate(runs)
-    return Count(about, "about") if about > up_to else Count(up_to, "over")
+    return _more(_estimate(runs), up_to)
+
+
+def _more(about: int, than: int) -> Count:
+    """A count that was broken off, by what Postgres expects."""
+    return Count(about, "about") if about > than else Count(than, "over")
 
 
 def _of_tab(runs: QuerySet[Run], project: Project, tab: str) -> Count:

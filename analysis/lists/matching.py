@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Left
+from django.db.models.lookups import GreaterThanOrEqual, LessThanOrEqual
 from django.utils import timezone
 
 from analysis.lists.filters import (
@@ -19,6 +21,7 @@ from analysis.lists.filters import (
     time_of,
 )
 from analysis.models import Finding, IncidentRun, RunTriage
+from analysis.models.verdicts import cost_within
 from transcripts.access import Reader
 from transcripts.choices import Ending, Removal
 from transcripts.models import Project, Run
@@ -57,7 +60,7 @@ def runs_matching(*, project: Project, wanted: RunFilter, reader: Reader | None)
         runs = runs.filter(verdict__project=project, verdict__kind=wanted.verdict)
     if wanted.finding or wanted.tool:
         runs = runs.filter(Exists(_findings(wanted)))
-    for condition in (*_measured(wanted), *_told(project, wanted, reader)):
+    for condition in (*_measured(project, wanted), *_told(project, wanted, reader)):
         runs = runs.filter(condition)
     return _in_time(runs, project, wanted)
 
@@ -115,16 +118,27 @@ def _findings(wanted: RunFilter) -> QuerySet[Finding]:
     return found
 
 
-def _measured(wanted: RunFilter) -> Iterator[Q]:
-    for text, look_up, read in (
-        (wanted.rounds_from, "round_count__gte", count_of),
-        (wanted.rounds_to, "round_count__lte", count_of),
-        (wanted.cost_from, "verdict__cost__gte", number_of),
-        (wanted.cost_to, "verdict__cost__lte", number_of),
+def _measured(project: Project, wanted: RunFilter) -> Iterator[Q]:
+    for text, look_up in (
+        (wanted.rounds_from, "round_count__gte"),
+        (wanted.rounds_to, "round_count__lte"),
     ):
         if text:
-            number = read(text)
-            yield Q(pk__in=()) if number is None else Q(**{look_up: number})
+            count = count_of(text)
+            yield Q(pk__in=()) if count is None else Q(**{look_up: count})
+    cost = cost_within("verdict__")
+    for text, compared in (
+        (wanted.cost_from, GreaterThanOrEqual),
+        (wanted.cost_to, LessThanOrEqual),
+    ):
+        if text:
+            number = number_of(text)
+            if number is None:
+                yield Q(pk__in=())
+                continue
+            # By the expression that is in the index, which has none as less than nothing.
+            known = Q(GreaterThanOrEqual(cost, Decimal(0)))
+            yield known & Q(compared(cost, number), verdict__project=project)
 
 
 def _told(project: Project, wanted: RunFilter, reader: Reader | None) -> Iterator[Q]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from django.core.cache import caches
 from django.db import connection
 
 from analysis.choices import VerdictKind
@@ -21,6 +22,8 @@ OPTIONS_FROM_LATEST = 2_000
 # Tools called are looked up in the calls of so many.
 CALLS_OF_LATEST = 200
 MOST_OPTIONS = 200
+# In a project with more runs than are looked at, what they offer hardly changes in so short a time.
+KEPT_SECONDS = 30
 COLUMNS = {
     "agent": "r.agent",
     "model": "r.model",
@@ -97,10 +100,30 @@ class Filter:
         return next((each.words for each in self.choices if each.value == self.chosen), self.chosen)
 
 
-def filter_options(*, project: Project) -> dict[str, Counter[str]]:
-    """The agents, models, versions, odd tools, endings and verdicts of the latest runs, with how
-    many of them each. One query, which Postgres counts.
+@dataclass(frozen=True)
+class Offered:
+    """What occurs in the latest runs: agents, models, versions, odd tools, endings and verdicts,
+    each with how many of the runs have it; and the names of the tools that were called.
     """
+
+    counts: dict[str, Counter[str]]
+    called: list[str]
+
+
+def options_offered(*, project: Project) -> Offered:
+    """What the filters offer, at most KEPT_SECONDS old. Three queries, or none."""
+    cache, key = caches["memory"], f"filters-{project.pk}"
+    offered: Offered | None = cache.get(key)
+    if offered is None:
+        counts = _counts(project)
+        offered = Offered(counts, _tools_called(project))
+        if counts["ending"].total() >= OPTIONS_FROM_LATEST:
+            cache.set(key, offered, KEPT_SECONDS)
+    return offered
+
+
+def _counts(project: Project) -> dict[str, Counter[str]]:
+    """One query, which Postgres counts."""
     found: dict[str, Counter[str]] = {name: Counter() for name in COLUMNS}
     with connection.cursor() as cursor:
         cursor.execute(_COUNTED, (project.pk, OPTIONS_FROM_LATEST))
@@ -112,8 +135,9 @@ def filter_options(*, project: Project) -> dict[str, Counter[str]]:
 
 
 def filters_of(*, project: Project, wanted: RunFilter) -> list[Filter]:
-    """The filters that offer a choice, each with what it offers. Four queries."""
-    found = filter_options(project=project)
+    """The filters that offer a choice, each with what it offers."""
+    latest = options_offered(project=project)
+    found = latest.counts
     offered = {name: _counted(found[name]) for name in ("agent", "model", "prompt", "code", "tool")}
     offered["ending"] = _known(Ending.choices, found["ending"])
     kinds = [(kind.value, verdict_label(kind)[0]) for kind in VerdictKind]
@@ -121,7 +145,7 @@ def filters_of(*, project: Project, wanted: RunFilter) -> list[Filter]:
     offered["finding"] = [
         Choice(detector.name, detector_title(detector.name)) for detector in _by_title()
     ]
-    offered["called"] = [Choice(name, name) for name in _tools_called(project)]
+    offered["called"] = [Choice(name, name) for name in latest.called]
     offered["stop"] = _known(StopReason.choices, None)
     offered["since"] = [Choice(value, words) for value, (words, _) in SINCE.items()]
     offered["owner"] = [Choice(ME, "me"), Choice(NOBODY, "nobody"), *_people(project)]
@@ -168,7 +192,9 @@ def _tools_called(project: Project) -> list[str]:
     latest = Run.objects.filter(project=project).order_by("-pk").values("pk")[:CALLS_OF_LATEST]
     pks = [row["pk"] for row in latest]
     called = ToolCall.objects.filter(run__in=pks, round_number__lte=20).exclude(name="")
-    return sorted(called.order_by().values_list("name", flat=True).distinct()[:MOST_OPTIONS])
+    names = called.order_by().values_list("name", flat=True).distinct()[:MOST_OPTIONS]
+    # Plain strings, which can be kept: masked text is made by masking and the columns only.
+    return sorted(map(str, names))
 
 
 def _people(project: Project) -> list[Choice]:

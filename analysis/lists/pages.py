@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from urllib.parse import urlencode
 
-from django.db.models import Expression, F, Q, QuerySet
+from django.db.models import Expression, F, Func, Q, QuerySet
 
 from analysis.lists.filters import RunFilter, number_of
 from analysis.lists.matching import runs_matching
 from analysis.lists.searching import RANKED, Search, ranked, search_of
 from analysis.models.verdicts import cost_within
 from transcripts.access import Reader
+from transcripts.key_sets import beyond
 from transcripts.models import Project, Run
 
 ROWS_PER_PAGE = 25
@@ -39,16 +40,19 @@ class RunPage:
 
 @dataclass(frozen=True)
 class _Order:
-    """An order by a number, the highest first, then by id. `value` None: by id alone."""
+    """An order by a number, the highest first, then by `ident`, the run's id in the table that has
+    the number. `value` None: by id alone.
+    """
 
     value: Expression | F | None = None
     of_run: str = ""
+    ident: str = "pk"
     up: bool = False
 
     def runs(self, runs: QuerySet[Run], project: Project) -> QuerySet[Run]:
         if self.value is None:
             return runs
-        if self.of_run != "round_count":
+        if self.ident != "pk":
             runs = runs.filter(verdict__project=project)
         return runs.alias(order=self.value)
 
@@ -56,16 +60,13 @@ class _Order:
         sign = "" if back != self.up else "-"
         return (f"{sign}pk",) if self.value is None else (f"{sign}order", f"{sign}pk")
 
-    def beyond(self, place: tuple[Decimal | None, int], *, back: bool) -> Q:
+    def beyond(self, place: tuple[Decimal | None, int], *, back: bool) -> Q | Func:
         """What comes after a place in the list, or before it."""
         value, pk = place
-        after = "gt" if back != self.up else "lt"
-        beyond = Q(**{f"pk__{after}": pk})
+        up = back != self.up
         if self.value is None:
-            return beyond
-        return Q(**{f"order__{after}e": value}) & (
-            Q(**{f"order__{after}": value}) | (Q(order=value) & beyond)
-        )
+            return Q(**{f"pk__{'gt' if up else 'lt'}": pk})
+        return beyond((self.value, F(self.ident)), (value, pk), up=up)
 
     def place_of(self, cursor: str) -> tuple[Decimal | None, int] | None:
         """The place that a cursor of this order says; None for that of another."""
@@ -87,9 +88,9 @@ class _Order:
 ORDERS = {
     "newest": _Order(),
     "oldest": _Order(up=True),
-    "cost": _Order(cost_within("verdict__"), "cost"),
+    "cost": _Order(cost_within("verdict__"), "cost", "verdict__pk"),
     "rounds": _Order(F("round_count"), "round_count"),
-    "wasted": _Order(F("verdict__wasted_rounds"), "wasted"),
+    "wasted": _Order(F("verdict__wasted_rounds"), "wasted", "verdict__pk"),
 }
 
 

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
-from analysis.key_sets import key_set_page
 from analysis.models import Fingerprint, Incident, IncidentState, Priority
 from analysis.services.incident_states import OPEN_STATES
+from transcripts.key_sets import key_set_page
 from transcripts.models import Project, User
 
 ROWS_PER_PAGE = 25

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from django.db.models import Q, QuerySet
 
-from analysis.key_sets import KeySetPage, key_set_page
 from transcripts.choices import Ending
 from transcripts.endings import hands_off
+from transcripts.key_sets import KeySetPage, key_set_page
 from transcripts.models import Project, Run, ToolCall, User
 
 ROWS_PER_PAGE = 25

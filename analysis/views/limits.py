@@ -22,7 +22,7 @@ from analysis.limits.forms import LimitsForm, RunLimitsForm, ScopeForm, ToolLimi
 from analysis.limits.learning import baseline_for, baseline_list
 from analysis.limits.previews import preview_wanted
 from analysis.limits.sets import LimitBook, Scope, Values
-from analysis.lists.options import filter_options
+from analysis.lists.options import options_offered
 from analysis.models import Job, JobKind
 from analysis.views.jobs import job_context, job_go_on
 from transcripts.access import May, Reader
@@ -150,7 +150,7 @@ def _context(reader: Reader, scope: Scope, book: LimitBook, form: LimitsForm) ->
     baselines = baseline_list(project=project)
     learned = next((each for each in baselines if each.agent == scope.agent), None)
     known = {*book.agents, *(each.agent for each in baselines if each.agent)}
-    agents = sorted(known | set(filter_options(project=project)["agent"]))
+    agents = sorted(known | set(options_offered(project=project).counts["agent"]))
     shown = baselines if not scope.agent else [learned] if learned else []
     return {
         "section": "settings",

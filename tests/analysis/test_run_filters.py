@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
 
+from analysis.lists import options
+from analysis.lists.options import options_offered
+from analysis.models import Verdict
 from tests.builders import a_run, call
 from tests.factories import a_key, a_member, a_project
 from tests.page_runs import a_shown_run, the_vpn_run
@@ -83,3 +87,41 @@ def test_no_key_finds_a_restricted_run_by_its_title(project: Project) -> None:
 
 def test_a_label_without_a_value_matches_nothing_on_the_page(project: Project) -> None:
     assert by_page(project, {"label": "team"}) == set()
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"cost_from": "0"}, {"cheap", "dear"}),
+        ({"cost_from": "0.5"}, {"dear"}),
+        ({"cost_to": "0.5"}, {"cheap"}),
+        ({"cost_to": "-0.5"}, set()),
+        ({"cost_from": "0.01", "cost_to": "2,5"}, {"cheap", "dear"}),
+    ],
+)
+def test_a_run_of_unknown_cost_is_neither_cheap_nor_dear(
+    query: dict[str, str], found: set[str]
+) -> None:
+    project = a_project("costs")
+    for name, cost in {"unknown": None, "cheap": "0.02", "dear": "2.5"}.items():
+        run = a_shown_run(a_run("Done.", run_id=name), project)
+        Verdict.objects.filter(run=run).update(cost=cost)
+    assert by_page(project, query) == found
+
+
+def test_what_filters_offer_is_kept_where_runs_are_many(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a project with few runs an agent is offered with its first run."""
+    caches["memory"].clear()
+    assert set(options_offered(project=project).counts["agent"]) == {"helpdesk", "billing"}
+    a_shown_run(a_run("Done.", run_id="run-c", agent="network"), project)
+    assert set(options_offered(project=project).counts["agent"]) == {
+        "helpdesk", "billing", "network",
+    }  # fmt: skip
+    monkeypatch.setattr(options, "OPTIONS_FROM_LATEST", 3)
+    first = options_offered(project=project)
+    a_shown_run(a_run("Done.", run_id="run-d", agent="printers"), project)
+    assert options_offered(project=project) == first
+    caches["memory"].clear()
+    assert "printers" in options_offered(project=project).counts["agent"]

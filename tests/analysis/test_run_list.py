@@ -133,19 +133,21 @@ def test_live_runs_have_their_tab(lead: Client, project: Project, address: str) 
     assert "Still going" in text
 
 
+@pytest.mark.parametrize("sort", ["newest", "oldest", "cost", "rounds", "wasted"])
 def test_pages_meet_without_overlap(
-    lead: Client, project: Project, address: str, monkeypatch: pytest.MonkeyPatch
+    lead: Client, project: Project, address: str, sort: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also where all that is ordered by is equal."""
     monkeypatch.setattr(pages, "ROWS_PER_PAGE", 2)
     made = [finished(f"run-{number}", project).pk for number in range(5)]
 
-    first = lead.get(address, {"tab": "all"}).context["page"]
+    first = lead.get(address, {"tab": "all", "sort": sort}).context["page"]
     second = lead.get(f"{address}?{first.older}").context["page"]
     third = lead.get(f"{address}?{second.older}").context["page"]
     back = lead.get(f"{address}?{third.newer}").context["page"]
 
     seen = [run.pk for page in (first, second, third) for run in page.runs]
-    assert seen == made[::-1]
+    assert seen == (made if sort == "oldest" else made[::-1])
     assert not first.newer
     assert not third.older
     assert [run.pk for run in back.runs] == [run.pk for run in second.runs]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, F
 
 from transcripts.choices import DeliveryState
+from transcripts.key_sets import beyond
 from transcripts.models import Delivery, Project, Run, User
 
 Place = tuple[datetime, UUID]
@@ -31,8 +32,7 @@ def delivery_list(
     if state is not None:
         found = found.filter(state=state)
     if before is not None:
-        at, pk = before
-        found = found.filter(Q(received_at__lt=at) | Q(received_at=at, pk__lt=pk))
+        found = found.filter(beyond((F("received_at"), F("pk")), before, up=False))
     found = found.select_related("api_key", "user")
     return list(found.order_by("-received_at", "-pk")[:limit])
 

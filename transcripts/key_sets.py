@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import BooleanField, Expression, F, Func, Model, QuerySet, Value
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -32,15 +32,13 @@ def key_set_page(
     """
     place_before, place_after = place_of(before), place_of(after)
     if place_after is not None:
-        at, pk = place_after
-        above = matching.filter(Q(**{f"{by}__gt": at}) | Q(**{by: at}, pk__gt=pk))
+        above = matching.filter(beyond((F(by), F("pk")), place_after, up=True))
         rows = list(above.order_by(by, "pk")[: limit + 1])
         more_newer, more_older = len(rows) > limit, True
         rows = rows[:limit][::-1]
     else:
         if place_before is not None:
-            at, pk = place_before
-            matching = matching.filter(Q(**{f"{by}__lt": at}) | Q(**{by: at}, pk__lt=pk))
+            matching = matching.filter(beyond((F(by), F("pk")), place_before, up=False))
         rows = list(matching.order_by(f"-{by}", "-pk")[: limit + 1])
         more_newer, more_older = place_before is not None, len(rows) > limit
         rows = rows[:limit]
@@ -49,6 +47,27 @@ def key_set_page(
         older=_cursor(rows[-1], by) if rows and more_older else "",
         newer=_cursor(rows[0], by) if rows and more_newer else "",
     )
+
+
+def beyond(columns: tuple[Expression | F, ...], place: tuple[object, ...], *, up: bool) -> Func:
+    """The condition of rows that come after a place in ascending (`up`) or descending order.
+
+    Compared as rows, so that an index on the columns begins there: none before the place is read,
+    nor of those that are equal in the first column.
+    """
+    here, there = _row(*columns), _row(*(Value(part) for part in place))
+    return Func(
+        here,
+        there,
+        template="%(expressions)s",
+        arg_joiner=" > " if up else " < ",
+        output_field=BooleanField(),
+    )
+
+
+def _row(*parts: Expression | F) -> Func:
+    # Of no type that Django knows; it is never read.
+    return Func(*parts, template="(%(expressions)s)", output_field=BooleanField())
 
 
 def place_of(cursor: str) -> tuple[datetime, int] | None:
