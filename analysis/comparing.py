@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
-from difflib import SequenceMatcher
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import zip_longest
 
-# Rounds of the stretch in which two runs differ, multiplied: within it they are aligned by what
-# they ask for. Loops, which are all alike, take quadratic time.
-MOST_CELLS = 400_000
+from analysis.aligning import matched
 
 
 class Kind(StrEnum):
@@ -25,11 +22,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One round to compare: its number, what it asks for (calls and stop), what came back."""
+    """One round to compare: its number, what it asks for (calls and stop), what came back, and of
+    what it asks the tools alone.
+    """
 
     number: int
     asked: Hashable
     came: Hashable
+    tools: Hashable = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,35 +57,38 @@ class Alignment:
 
 
 def aligned(left: Sequence[Step], right: Sequence[Step]) -> Alignment:
-    """Put the rounds of two runs beside each other by what they ask for."""
-    head = _common(left, right)
-    tail = _common(left[head:][::-1], right[head:][::-1])
-    a, b = left[head : len(left) - tail], right[head : len(right) - tail]
-    by_number = len(a) * len(b) > MOST_CELLS
-    pairs = [
-        *_beside(left[:head], right[:head]),
-        *(_beside(a, b) if by_number else _matched(a, b)),
-        *(_beside(left[len(left) - tail :], right[len(right) - tail :])),
-    ]
-    return Alignment(tuple(pairs), by_number)
+    """Put the rounds of two runs beside each other by what they ask for; those between by the tools
+    that they call.
+    """
+    found, gave_up = matched([step.asked for step in left], [step.asked for step in right])
+    pairs: list[Pair] = []
+    i = j = 0
+    for next_i, next_j in [*found, (len(left), len(right))]:
+        pairs += _between(left[i:next_i], right[j:next_j])
+        pairs += _beside(left[next_i : next_i + 1], right[next_j : next_j + 1])
+        i, j = next_i + 1, next_j + 1
+    return Alignment(tuple(pairs), gave_up)
 
 
-def _common(left: Sequence[Step], right: Sequence[Step]) -> int:
-    """How many rounds at the beginning ask for the same."""
-    count = 0
-    for a, b in zip(left, right, strict=False):
-        if a.asked != b.asked:
-            break
-        count += 1
-    return count
+def with_same_answers(alignment: Alignment, same: Collection[Pair]) -> Alignment:
+    """The alignment with some of its pairs taken for the same."""
+    pairs = (
+        replace(pair, kind=Kind.SAME) if pair in same else pair for pair in alignment.pairs
+    )  # fmt: skip
+    return Alignment(tuple(pairs), alignment.by_number)
 
 
-def _matched(left: Sequence[Step], right: Sequence[Step]) -> Iterator[Pair]:
-    matcher = SequenceMatcher(
-        None, [step.asked for step in left], [step.asked for step in right], autojunk=False
-    )
-    for _, i1, i2, j1, j2 in matcher.get_opcodes():
-        yield from _beside(left[i1:i2], right[j1:j2])
+def _between(left: Sequence[Step], right: Sequence[Step]) -> Iterator[Pair]:
+    """Rounds that ask for something else: a call of the same tool stands beside it."""
+    if len(left) == len(right) or not left or not right:
+        yield from _beside(left, right)
+        return
+    found, _ = matched([step.tools for step in left], [step.tools for step in right])
+    i = j = 0
+    for next_i, next_j in [*found, (len(left), len(right))]:
+        yield from _beside(left[i:next_i], right[j:next_j])
+        yield from _beside(left[next_i : next_i + 1], right[next_j : next_j + 1])
+        i, j = next_i + 1, next_j + 1
 
 
 def _beside(left: Sequence[Step], right: Sequence[Step]) -> Iterator[Pair]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.db import connection
-
-from analysis.comparing import Alignment, Kind, Pair, Step, aligned
+from analysis.comparing import Alignment, Kind, Pair, aligned, with_same_answers
+from analysis.selectors.run_steps import run_steps, same_answers
 from transcripts.cards import RoundCard, round_cards
 from transcripts.models import Run
 from transcripts.selectors.pages import round_window
@@ -20,20 +18,6 @@ SHOWN = 40
 BEFORE = 2
 # So many in a row that are the same are folded into one line.
 SMALLEST_FOLD = 4
-
-# Empty answers differ from none. What is compared of a call is its whole text, by a digest.
-_STEPS = """
-SELECT r.number, r.stop,
-       array_agg(md5(c.name || chr(1) || c.args) ORDER BY c.index) FILTER (WHERE c.index >= 0),
-       array_agg(coalesce(md5(c.result), '') || coalesce(c.is_error::text, '') ORDER BY c.index)
-           FILTER (WHERE c.index >= 0),
-       CASE WHEN r.call_count = 0 THEN md5(r.reply) END
-FROM transcripts_round r
-LEFT JOIN transcripts_toolcall c ON c.run_id = r.run_id AND c.round_number = r.number
-WHERE r.run_id = %s
-GROUP BY r.run_id, r.number, r.stop, r.call_count, r.reply
-ORDER BY r.number
-"""
 
 
 @dataclass(frozen=True)
@@ -56,7 +40,9 @@ class RunComparison:
 
     @cached_property
     def alignment(self) -> Alignment:
-        return aligned(run_steps(self.left), run_steps(self.right))
+        found = aligned(run_steps(run=self.left), run_steps(run=self.right))
+        answers = [pair for pair in found.pairs if pair.kind == Kind.ANSWER]
+        return with_same_answers(found, same_answers(self.left, self.right, answers))
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -110,20 +96,6 @@ class RunComparison:
             )
             for at, end in stretches
         ]
-
-
-def run_steps(run: Run) -> list[Step]:
-    """The rounds of a run as what is compared. One query; bytes a round, whatever it says."""
-    with connection.cursor() as cursor:
-        cursor.execute(_STEPS, (run.pk,))
-        return [
-            Step(number, (stop, _digest(asked)), (_digest(came), said))
-            for number, stop, asked, came, said in cursor.fetchall()
-        ]
-
-
-def _digest(parts: Iterable[str] | None) -> bytes:
-    return hashlib.blake2b("\0".join(parts or ()).encode(), digest_size=12).digest()
 
 
 def _cards(run: Run, numbers: Iterable[int | None]) -> dict[int, RoundCard]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -10,7 +13,7 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis import comparing
+from analysis import aligning
 from analysis.comparing import Kind, Step, aligned
 from tests.builders import a_round, a_run, call
 from tests.factories import a_member, a_project
@@ -75,15 +78,81 @@ def test_every_round_stands_once_and_in_order(left: str, right: str) -> None:
             assert left[pair.left - 1] == right[pair.right - 1]  # type: ignore[operator]
 
 
+def numbered(entries: list[str]) -> list[Step]:
+    return [Step(number, entry, "") for number, entry in enumerate(entries, 1)]
+
+
+def kinds(left: list[str], right: list[str]) -> tuple[Counter[Kind], bool]:
+    found = aligned(numbered(left), numbered(right))
+    return Counter(pair.kind for pair in found.pairs), found.by_number
+
+
+MANY = [f"call {number}" for number in range(3000)]
+LOOP = ["look", "mend", "look again"] * 1000
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (MANY, ["begin", *MANY[:1500], "between", *MANY[1500:], "end"], {"same": 3000, "right": 3}),
+        (MANY, MANY[1:1500] + MANY[1501:-1], {"same": 2997, "left": 3}),
+        (
+            LOOP,
+            ["x", *LOOP[1:700], "y", *LOOP[700:-1], "z"],
+            {"same": 2998, "other": 2, "right": 1},
+        ),
+        (MANY, [f"other {number}" for number in range(3000)], {"other": 3000}),
+    ],
+    ids=["rounds added all over", "rounds left out", "loops with edits", "nothing in common"],
+)
+def test_thousands_of_rounds_are_aligned_by_what_they_ask_for(
+    left: list[str], right: list[str], expected: dict[str, int]
+) -> None:
+    found, by_number = kinds(left, right)
+
+    assert {kind.value: count for kind, count in found.items()} == expected
+    assert not by_number
+
+
 def test_what_is_too_long_to_align_stands_by_number_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(comparing, "MOST_CELLS", 3)
+    monkeypatch.setattr(aligning, "MOST_CELLS", 3)
+    monkeypatch.setattr(aligning, "MOST_EDITS", 1)
 
-    found = aligned(steps("abbc"), steps("axyc"))
+    found = aligned(steps("abbxxbbc"), steps("axxbbxxc"))
 
     assert found.by_number
-    assert [pair.kind for pair in found.pairs] == [Kind.SAME, Kind.OTHER, Kind.OTHER, Kind.SAME]
+    assert [pair.kind for pair in found.pairs][:2] == [Kind.SAME, Kind.OTHER]
+    assert found.pairs[-1].kind == Kind.SAME
+
+
+@given(left=st.lists(st.sampled_from("abc")), right=st.lists(st.sampled_from("abc")))
+def test_a_shortest_script_of_edits_is_found(left: list[str], right: list[str]) -> None:
+    longest = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
+            beside = max(longest[i][j + 1], longest[i + 1][j])
+            longest[i + 1][j + 1] = longest[i][j] + 1 if a == b else beside
+
+    found = aligning.by_edits(left, right)
+
+    assert found is not None
+    assert all(left[i] == right[j] for i, j in found)
+    assert found == sorted(set(found))
+    assert len(found) == longest[-1][-1]
+
+
+def test_a_call_of_the_same_tool_stands_beside_it() -> None:
+    left = [Step(1, "a", ""), Step(2, "x1", "", "x"), Step(3, "b", "")]
+    right = [Step(1, "a", ""), Step(2, "y", "", "y"), Step(3, "x2", "", "x"), Step(4, "b", "")]
+
+    assert [(pair.left, pair.right) for pair in aligned(left, right).pairs] == [
+        (1, 1),
+        (None, 2),
+        (2, 3),
+        (3, 4),
+    ]
 
 
 @pytest.fixture
@@ -124,6 +193,56 @@ def test_two_runs_alike_are_the_same(lead: Client, project: Project) -> None:
     )
 
     assert "The two runs are the same" in compare(lead, first, f"?with={second.pk}")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "words"),
+    [
+        pytest.param(
+            [call("look", '{"a": 1, "b": 2}', "x")],
+            [call("look", '{"b":2,"a":1}', "x")],
+            "The two runs are the same",
+            id="the order of arguments",
+        ),
+        pytest.param(
+            [call("look", {"a": 1, "trace_id": "t-1"}, "x")],
+            [call("look", {"a": 1, "trace_id": "t-2"}, "x")],
+            "The two runs are the same",
+            id="an argument made up for the call",
+        ),
+        pytest.param(
+            [call("look", {"a": 1}, "x"), call("look", {"a": 2}, "y")],
+            [call("look", {"a": 2}, "y"), call("look", {"a": 1}, "x")],
+            "The two runs are the same",
+            id="the order of calls at once",
+        ),
+        pytest.param(
+            [call("look", {}, '{"state": "down", "timestamp": "2026-01-02T03:04:05Z"}')],
+            [call("look", {}, '{"state": "down", "timestamp": "2026-02-02T13:14:15Z"}')],
+            "The two runs are the same",
+            id="the time of the answer",
+        ),
+        pytest.param(
+            [call("look", {}, '{"state": "down", "timestamp": "2026-01-02T03:04:05Z"}')],
+            [call("look", {}, '{"state": "up", "timestamp": "2026-01-02T03:04:05Z"}')],
+            "They part in round 1: the same call, another answer",
+            id="what the answer says",
+        ),
+        pytest.param(
+            [call("look", {"a": 1}, "x")],
+            [call("look", {"a": "1"}, "x")],
+            "They part in round 1",
+            id="a number beside a text",
+        ),
+    ],
+)
+def test_calls_are_compared_by_what_they_ask_for(
+    lead: Client, project: Project, left: list[Any], right: list[Any], words: str
+) -> None:
+    first = a_shown_run(a_run(left, "Done.", run_id="left"), project)
+    second = a_shown_run(a_run(right, "Done.", run_id="right"), project)
+
+    assert words in compare(lead, first, f"?with={second.pk}")
 
 
 def test_it_offers_runs_of_the_ticket_and_such_as_went_well(lead: Client, project: Project) -> None:
