@@ -17,6 +17,7 @@ from agentdesk import keeping, pipeline
 from agentdesk.draining import deliveries_process
 from agentdesk.pipeline import delivery_process
 from agentdesk.traces import TRACE_ASSEMBLE
+from analysis.alerts.channels import removed_forget
 from analysis.alerts.looking import rules_look
 from analysis.alerts.outbox import ALERTS_SEND
 from analysis.alerts.sending import channels_due, messages_forget, messages_send
@@ -39,6 +40,7 @@ from transcripts.queueing import (
 )
 from transcripts.services.deliveries import DRAINED_AT_ONCE, deliveries_claim, deliveries_left
 from transcripts.services.held import held_expire
+from transcripts.services.invitations import invitations_forget
 from transcripts.services.text_index import runs_text_catch_up
 from transcripts.services.traces import traces_due, traces_put_away
 from transcripts.undo import changes_forget
@@ -202,6 +204,8 @@ def sweep() -> int:
     for job_pk in jobs:
         enqueue(JOB_RUN, job_pk)
     changes_forget()
+    removed_forget()
+    invitations_forget()
     annotations_forget()
     channels = channels_due()
     for channel_pk in channels:

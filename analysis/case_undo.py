@@ -26,6 +26,10 @@ def _case(reader: Reader, before: Mapping[str, Any]) -> TestCase:
 def undo_make(reader: Reader, before: Mapping[str, Any]) -> str:
     """`before`: {case}, its number."""
     case = _case(reader, before)
+    if case.revision > 1:
+        raise UndoError(f"{case} was changed since. Delete it on its page, if it is to go.")
+    if CaseResult.objects.filter(case=case).exists():
+        raise UndoError(f"{case} has results by now. Delete it on its page, if it is to go.")
     services.case_delete(case=case)
     return f"{case} is not made after all."
 
@@ -55,8 +59,10 @@ def undo_delete(reader: Reader, before: Mapping[str, Any]) -> str:
 
 @undoes(ACCEPTED, may=May.ENGINEER)
 def undo_accept(reader: Reader, before: Mapping[str, Any]) -> str:
-    """`before`: {case, result: the id of what was accepted before, or None}."""
+    """`before`: {case, result: the id of what was accepted before, or None, after: of what is}."""
     case = _case(reader, before)
+    if case.accepted_id != before["after"]:
+        raise UndoError(f"Somebody has accepted another version of {case} since.")
     result = CaseResult.objects.filter(case=case, pk=before["result"] or 0).first()
     services.case_accept(case=case, result=result, user=reader.user)
     return f"The accepted version of {case} is as it was before."

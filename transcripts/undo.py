@@ -71,6 +71,13 @@ def change_tell(request: HttpRequest, words: str, change: Change) -> None:
     messages.success(request, words, extra_tags=f"{TAG}{change.pk}")
 
 
+def change_offer(
+    *, request: HttpRequest, reader: Reader, kind: str, before: Mapping[str, Any], words: str
+) -> None:
+    """Say what was done, and keep what takes it back; both `change_note` and `change_tell`."""
+    change_tell(request, words, change_note(reader=reader, kind=kind, before=before))
+
+
 def change_undo(*, request: HttpRequest, reader: Reader, pk: int) -> str:
     """Take a change of one's own back; returns a sentence on it. Raises `UndoError`."""
     with transaction.atomic():
@@ -87,7 +94,8 @@ def change_undo(*, request: HttpRequest, reader: Reader, pk: int) -> str:
         words = kind.undo(reader, change.before)
         change.undone_at = timezone.now()
         change.save(update_fields=["undone_at"])
-        note_access(request, reader, AccessAction.UNDO, None, {"kind": change.kind})
+        detail = {"kind": change.kind, "said": words}
+        note_access(request, reader, AccessAction.UNDO, None, detail)
     return words
 
 

@@ -16,6 +16,7 @@ from transcripts.maskers import typed_masker
 from transcripts.models import Project, User
 from transcripts.outgoing import OutgoingRefusedError, destination
 from transcripts.sealing import seal, unseal
+from transcripts.undo import UNDONE_WITHIN
 
 SECRET_BYTES = 32
 MOST_CHANNELS = 20
@@ -63,10 +64,17 @@ def channel_secret(channel: AlertChannel) -> bytes:
 
 
 @transaction.atomic
-def channel_remove(*, channel: AlertChannel) -> None:
-    """Remove a channel with its rules and messages."""
-    channel.delete()
+def channel_remove(*, channel: AlertChannel) -> list[AlertRule]:
+    """Remove a channel with its rules, which are returned. Nothing is sent over it any more; what
+    waits does so for as long as the channel can be brought back.
+    """
+    channel.active, channel.removed_at = False, timezone.now()
+    channel.save(update_fields=["active", "removed_at"])
+    rules = list(AlertRule.objects.filter(channel=channel).order_by("pk"))
+    for rule in rules:
+        rule_remove(rule=rule)
     transaction.on_commit(rules_forget)
+    return rules
 
 
 def channel_switch(*, channel: AlertChannel, active: bool) -> None:
@@ -90,8 +98,16 @@ def rule_add(*, project: Project, channel: AlertChannel, **values: Any) -> Alert
 
 def rule_remove(*, rule: AlertRule) -> None:
     """Remove a rule; what it has written is sent all the same."""
-    rule.delete()
+    rule.removed_at = timezone.now()
+    rule.save(update_fields=["removed_at"])
     transaction.on_commit(rules_forget)
+
+
+def removed_forget() -> int:
+    """Delete channels and rules that nobody can bring back any more; returns how many rows."""
+    before = timezone.now() - UNDONE_WITHIN
+    gone, _ = AlertRule.everything.filter(removed_at__lt=before).delete()
+    return gone + AlertChannel.everything.filter(removed_at__lt=before).delete()[0]
 
 
 def message_retry(*, message: AlertMessage) -> bool:

@@ -25,6 +25,7 @@ from transcripts.audit import access_record
 from transcripts.choices import AccessAction
 from transcripts.maskers import typed_masker
 from transcripts.models import Project, User
+from transcripts.undo_rows import Pair, Rows
 
 # Of a whole project or agent; the names of the limits file.
 RUN_VALUES = (
@@ -43,6 +44,7 @@ EFFECTS = {"changes": "mutating", "reads": "reading"}
 LONGEST_NAME = 300
 
 Values = dict[str, Any]
+LIMIT_SETS = Rows(LimitSet, ("agent", "tool", "values"), name=lambda _: "A set of limits")
 
 
 @dataclass(frozen=True)
@@ -190,17 +192,18 @@ def clean_values(scope: Scope, values: Mapping[str, Any]) -> Values:
 @transaction.atomic
 def limit_set_save(
     *, project: Project, scope: Scope, values: Mapping[str, Any], user: User, request: HttpRequest
-) -> bool:
-    """Set the limits of a scope; False where nothing changes. Leaves a line in the audit log, with
-    the values before and after. Raises LimitsError.
+) -> Pair | None:
+    """Set the limits of a scope; returns what takes it back (`transcripts.undo_rows`), None where
+    nothing changes. Leaves a line in the audit log, with the values before and after. Raises
+    LimitsError.
     """
     after = clean_values(scope, values)
     scope = masked_scope(project, scope)
     Project.objects.select_for_update().get(pk=project.pk)
     row = LimitSet.objects.filter(project=project, agent=scope.agent, tool=scope.tool).first()
-    before = row.values if row else {}
+    before, told = row.values if row else {}, LIMIT_SETS.told(row)
     if before == after:
-        return False
+        return None
     access_record(
         project=project,
         action=AccessAction.SETTINGS,
@@ -214,30 +217,30 @@ def limit_set_save(
     )
     if row and not after:
         row.delete()
-    else:
-        LimitSet.objects.update_or_create(
-            project=project,
-            agent=scope.agent,
-            tool=scope.tool,
-            defaults={"values": after, "changed_at": timezone.now()},
-        )
-    return True
+        return told, None
+    kept, _ = LimitSet.objects.update_or_create(
+        project=project,
+        agent=scope.agent,
+        tool=scope.tool,
+        defaults={"values": after, "changed_at": timezone.now()},
+    )
+    return told, LIMIT_SETS.told(kept)
 
 
 @transaction.atomic
 def limits_import(
     *, project: Project, agent: str, content: Any, user: User, request: HttpRequest
-) -> int:
+) -> list[Pair]:
     """Put a limits file in the place of what is set for the project or agent and its tools.
 
-    What was learned is in the file for `check` alone, and is passed over. Returns how many sets
-    changed. Raises LimitsError.
+    What was learned is in the file for `check` alone, and is passed over. Returns what takes each
+    set that changed back. Raises LimitsError.
     """
     wanted = sets_of_file(agent, content)
     scopes = {Scope(agent), *wanted}
     scopes |= {scope for scope in limit_book(project_id=project.pk).sets if scope.agent == agent}
     ordered = sorted(scopes, key=lambda scope: scope.tool)
-    return sum(
+    saved = [
         limit_set_save(
             project=project,
             scope=scope,
@@ -246,7 +249,8 @@ def limits_import(
             request=request,
         )
         for scope in ordered
-    )
+    ]
+    return [pair for pair in saved if pair is not None]
 
 
 def sets_of_file(agent: str, content: Any) -> dict[Scope, Values]:

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from transcripts.fields import MaskedJSONField, MaskedTextField
 from transcripts.models import Project, User
+from transcripts.models.removed import ThereManager
 
 
 class ChannelKind(models.TextChoices):
@@ -49,7 +50,8 @@ class AlertChannel(models.Model):
     `sealed` holds the address (a webhook's may be a secret itself), `sealed_secret` the key that
     webhooks are signed with; `shown` is the host, or the mail address. `for_leads`: whoever reads
     it may read what tools said, as leads do; else messages are told as to observers. In quiet hours
-    (`quiet_from` to `quiet_until` in `time_zone`) nothing is sent; `digest_minutes` collects.
+    (`quiet_from` to `quiet_until` in `time_zone`) nothing is sent; `digest_minutes` collects. A
+    removed one is inactive, and kept for a day with its messages, to be brought back.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="+")
@@ -67,6 +69,10 @@ class AlertChannel(models.Model):
     time_zone = models.CharField(max_length=64, default="UTC")
     made_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     made_at = models.DateTimeField(default=timezone.now)
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    everything = models.Manager()
+    objects = ThereManager()
 
     class Meta:
         ordering = ("pk",)
@@ -85,7 +91,8 @@ class AlertRule(models.Model):
 
     `amount` in `currency` is the cap of a cost rule; `percent` of at least `least` calls within
     `window_minutes` is too much for a tool. Within `cooldown_minutes` of a message further ones
-    wait, and go together. `looked_at`: up to when a rule that looks back has looked.
+    wait, and go together. `looked_at`: up to when a rule that looks back has looked. A removed one
+    is kept for a day, to be brought back.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="+")
@@ -103,6 +110,10 @@ class AlertRule(models.Model):
     active = models.BooleanField(default=True)
     looked_at = models.DateTimeField(default=timezone.now)
     made_at = models.DateTimeField(default=timezone.now)
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    everything = models.Manager()
+    objects = ThereManager()
 
     class Meta:
         ordering = ("pk",)

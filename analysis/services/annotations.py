@@ -75,8 +75,9 @@ def annotation_add(
         if run is not None and said.round is not None:
             annotation.pointer = _pointer(run, said.round)
             annotation.round = said.round
+        superseded: list[int] = []
         if run is not None and said.kind == AnnotationKind.ODD_ROUND:
-            _supersede(run)
+            superseded = _supersede(run)
             verdict = getattr(run, "verdict", None)
             annotation.said_round = verdict.odd_round if verdict else None
             annotation.said_suite = verdict.suite if verdict else ""
@@ -86,9 +87,8 @@ def annotation_add(
             root = said.kind == AnnotationKind.ROOT_CAUSE
             event = EventKind.NAMED_CAUSE if root else EventKind.COMMENTED
             told(annotation.incident, event, {"annotation": annotation.pk}, reader.user).save()
-        change = change_note(
-            reader=reader, kind="annotation_added", before={"annotation": annotation.pk}
-        )
+        before = {"annotation": annotation.pk, "superseded": superseded}
+        change = change_note(reader=reader, kind="annotation_added", before=before)
         _note(request, reader, annotation, "added")
     return annotation, change
 
@@ -145,8 +145,13 @@ def annotations_forget() -> int:
 @undoes("annotation_added", may=May.TRIAGE)
 def _unadd(reader: Reader, before: Mapping[str, Any]) -> str:
     annotation = _own(reader, before)
+    if annotation.edited_at is not None:
+        raise UndoError("It was edited since. Remove it where it stands, if it is to go.")
     annotation.removed_at = timezone.now()
     annotation.save(update_fields=["removed_at"])
+    # What it took the place of counts again.
+    superseded = before.get("superseded", ())
+    Annotation.objects.filter(project=reader.project, pk__in=superseded).update(removed_at=None)
     return "The annotation is taken back."
 
 
@@ -158,21 +163,33 @@ def _unedit(reader: Reader, before: Mapping[str, Any]) -> str:
         raise UndoError("It was edited again since.")
     annotation.cause, annotation.text = version.cause, version.text
     annotation.fix_link = version.fix_link
-    annotation.save()
     version.delete()
+    if not annotation.versions.exists():
+        annotation.edited_at = None
+    annotation.save()
+    annotation.mentions.set(_mentioned(reader.project, str(annotation.text)))
     return "The annotation says again what it said."
 
 
 @undoes("annotation_removed", may=May.TRIAGE)
 def _unremove(reader: Reader, before: Mapping[str, Any]) -> str:
     annotation = _own(reader, before, removed=True)
+    if annotation.author_id != reader.user.pk:
+        reader.require(May.ADMINISTER)
+    others = Annotation.objects.filter(
+        run=annotation.run, kind=AnnotationKind.ODD_ROUND, removed_at=None
+    )
+    if annotation.kind == AnnotationKind.ODD_ROUND and others.exists():
+        raise UndoError("Somebody has said since where the first odd round really is.")
     annotation.removed_at = None
     annotation.save(update_fields=["removed_at"])
     return "The annotation is back."
 
 
 def _own(reader: Reader, before: Mapping[str, Any], *, removed: bool = False) -> Annotation:
-    found = Annotation.objects.filter(project=reader.project, pk=before["annotation"])
+    found = Annotation.objects.select_for_update().filter(
+        project=reader.project, pk=before["annotation"]
+    )
     annotation = found.filter(removed_at__isnull=not removed).first()
     if annotation is None:
         raise UndoError("This annotation is not there any more.")
@@ -222,10 +239,14 @@ def _pointer(run: Run, number: int) -> str:
     return pointer
 
 
-def _supersede(run: Run) -> None:
-    """There is one truth about a run's first odd round: the latest word on it."""
+def _supersede(run: Run) -> list[int]:
+    """There is one truth about a run's first odd round: the latest word on it. Returns the ids of
+    what it takes the place of.
+    """
     before = Annotation.objects.filter(run=run, kind=AnnotationKind.ODD_ROUND, removed_at=None)
+    pks = list(before.order_by("pk").values_list("pk", flat=True))
     before.update(removed_at=timezone.now())
+    return pks
 
 
 def _mentioned(project: Project, text: str) -> list[User]:

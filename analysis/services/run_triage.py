@@ -39,7 +39,9 @@ def runs_assign(*, project: Project, pks: Sequence[int], owner: User | None) -> 
 
 @transaction.atomic
 def runs_label(*, project: Project, pks: Sequence[int], label: Label, put: bool) -> dict[str, Any]:
-    """Put a label on runs, or take it off; returns what `transcripts.undo` needs."""
+    """Put a label on runs, or take it off; returns what `transcripts.undo` needs. A run has one
+    value of a label: another one that it had is `replaced`, by run.
+    """
     name, value = label
     there = {
         triage.run_id: triage
@@ -48,22 +50,25 @@ def runs_label(*, project: Project, pks: Sequence[int], label: Label, put: bool)
         )
     }
     changed: list[int] = []
+    replaced: dict[str, list[Any]] = {}
     new: list[RunTriage] = []
     for pk in Run.objects.filter(project=project, pk__in=pks).values_list("pk", flat=True):
         triage = there.get(pk) or RunTriage(run_id=pk, labels=[])
         has = [name, value] in triage.labels
         if has == put:
             continue
-        rest = [pair for pair in triage.labels if pair[0] != name or not put]
-        rest = [pair for pair in rest if pair != [name, value]]
-        triage.labels = sorted([*rest, [name, value]]) if put else rest
+        others = [pair for pair in triage.labels if pair[0] == name and pair != [name, value]]
+        rest = [pair for pair in triage.labels if pair[0] != name]
+        if put and others:
+            replaced[str(pk)] = others
+        triage.labels = sorted([*rest, [name, value]] if put else [*rest, *others])
         changed.append(pk)
         if pk in there:
             triage.save(update_fields=["labels"])
         else:
             new.append(triage)
     RunTriage.objects.bulk_create(new)
-    return {"label": [name, value], "put": put, "runs": changed}
+    return {"label": [name, value], "put": put, "runs": changed, "replaced": replaced}
 
 
 @undoes(OWNED, may=May.TRIAGE)
@@ -86,12 +91,23 @@ def _owned_back(reader: Reader, before: Mapping[str, Any]) -> str:
 
 @undoes(LABELLED, may=May.TRIAGE)
 def _labelled_back(reader: Reader, before: Mapping[str, Any]) -> str:
-    """Take a label off again, or put it back."""
+    """Take a label off again, or put it back, and what it took the place of."""
     name, value = before["label"]
-    runs_label(
-        project=reader.project, pks=before["runs"], label=(name, value), put=not before["put"]
+    triages = RunTriage.objects.select_for_update().filter(
+        run__project=reader.project, run__in=before["runs"]
     )
-    return f"The labels of {_runs(len(before['runs'])).lower()} are as before."
+    there = {triage.run_id: triage for triage in triages}
+    replaced = before.get("replaced", {})
+    # A run that was deleted since has no labels that somebody could have changed.
+    for triage in there.values():
+        now = [pair for pair in triage.labels if pair[0] == name]
+        if now != ([[name, value]] if before["put"] else []):
+            raise UndoError("Somebody has labelled some of these runs otherwise since.")
+        rest = [pair for pair in triage.labels if pair[0] != name]
+        old = replaced.get(str(triage.run_id), []) if before["put"] else [[name, value]]
+        triage.labels = sorted([*rest, *old])
+    RunTriage.objects.bulk_update(there.values(), ["labels"])
+    return f"The labels of {_runs(len(there)).lower()} are as before."
 
 
 def _runs(count: int) -> str:

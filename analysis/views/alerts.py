@@ -14,6 +14,16 @@ from analysis.alerts.channels import ChannelError
 from analysis.alerts.forms import ChannelForm, RuleForm
 from analysis.alerts.outbox import Told
 from analysis.alerts.sending import NotSentError, deliver
+from analysis.alerts.undoing import (
+    CHANNEL,
+    CHANNEL_ADDED,
+    CHANNELS,
+    DISCARDED,
+    RULE,
+    RULE_ADDED,
+    RULES,
+    channel_noted,
+)
 from analysis.models import (
     AlertChannel,
     AlertKind,
@@ -25,6 +35,7 @@ from analysis.models import (
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
 from transcripts.pages import note_access, project_page
+from transcripts.undo import change_offer
 
 MESSAGES_SHOWN = 50
 
@@ -66,17 +77,21 @@ def alert_channel_change(request: HttpRequest, reader: Reader, pk: int) -> HttpR
     if channel is None:
         raise Http404("No such channel in this project.")
     action, before = request.POST.get("action", ""), _channel_told(channel)
+    told = CHANNELS.told(channel)
     after: dict[str, Any] | None = before
     if action == "test":
         _test(request, reader, channel)
     elif action == "remove":
-        services.channel_remove(channel=channel)
+        rules = services.channel_remove(channel=channel)
         after = None
-        messages.success(request, "The channel is removed, with its rules.")
+        also = {0: "", 1: ", with its rule"}.get(len(rules), f", with its {len(rules)} rules")
+        words = f"The channel {channel.name} is removed{also}."
+        _offer(request, reader, CHANNEL, channel_noted(told, channel, rules), words)
     elif action in ("on", "off"):
         services.channel_switch(channel=channel, active=action == "on")
         after = _channel_told(channel)
-        messages.success(request, f"The channel is switched {action}.")
+        words = f"The channel {channel.name} is switched {action}."
+        _offer(request, reader, CHANNEL, channel_noted(told, channel), words)
     _note(request, reader, {"alert_channel": pk, "before": before, "after": after}
           | ({"tested": True} if action == "test" else {}))  # fmt: skip
     return redirect("analysis:alerts", reader.project.slug)
@@ -89,10 +104,11 @@ def alert_rule_remove(request: HttpRequest, reader: Reader, pk: int) -> HttpResp
     rule = AlertRule.objects.filter(project=reader.project, pk=pk).first()
     if rule is None:
         raise Http404("No such rule in this project.")
-    before = _rule_told(rule)
+    before, told = _rule_told(rule), RULES.told(rule)
     services.rule_remove(rule=rule)
     _note(request, reader, {"alert_rule": pk, "before": before, "after": None})
-    messages.success(request, "The rule is removed.")
+    words = f"The rule about {rule.get_kind_display()} is removed."
+    _offer(request, reader, RULE, {"rule": (told, RULES.told(rule))}, words)
     return redirect("analysis:alerts", reader.project.slug)
 
 
@@ -104,13 +120,16 @@ def alert_message_change(request: HttpRequest, reader: Reader, pk: Any) -> HttpR
     if message is None:
         raise Http404("No such message in this project.")
     if request.POST.get("action") == "discard":
-        done = services.message_discard(message=message)
-        words = "Discarded."
+        done, discarded = services.message_discard(message=message), True
     else:
-        done = services.message_retry(message=message)
-        words = "It is tried again."
-    messages.success(request, words) if done else messages.info(request, "Nothing has changed.")
-    _note(request, reader, {"alert_message": str(pk), "discarded": words == "Discarded."})
+        done, discarded = services.message_retry(message=message), False
+    _note(request, reader, {"alert_message": str(pk), "discarded": discarded})
+    if not done:
+        messages.info(request, "Nothing has changed.")
+    elif discarded:
+        _offer(request, reader, DISCARDED, {"message": list(message.pk.bytes)}, "Discarded.")
+    else:
+        messages.success(request, "It is tried again.")
     return redirect("analysis:alerts", reader.project.slug)
 
 
@@ -126,6 +145,8 @@ def _add_channel(request: HttpRequest, reader: Reader, form: ChannelForm) -> str
     )
     detail = {"alert_channel": channel.pk, "before": None, "after": _channel_told(channel)}
     _note(request, reader, detail)
+    words = f"The channel {channel.name} is there. Next: a rule that says what it is told."
+    _offer(request, reader, CHANNEL_ADDED, {"channel": channel.pk}, words)
     return secret
 
 
@@ -133,7 +154,15 @@ def _add_rule(request: HttpRequest, reader: Reader, form: RuleForm) -> None:
     said = dict(form.cleaned_data)
     rule = services.rule_add(project=reader.project, channel=said.pop("channel"), **said)
     _note(request, reader, {"alert_rule": rule.pk, "before": None, "after": _rule_told(rule)})
-    messages.success(request, "The rule holds from now on.")
+    words = f"The rule about {rule.get_kind_display()} holds from now on."
+    _offer(request, reader, RULE_ADDED, {"rule": rule.pk}, words)
+
+
+def _offer(
+    request: HttpRequest, reader: Reader, kind: str, noted: dict[str, Any], words: str
+) -> None:
+    """Say what was done, with a way back."""
+    change_offer(request=request, reader=reader, kind=kind, before=noted, words=words)
 
 
 def _test(request: HttpRequest, reader: Reader, channel: AlertChannel) -> None:
@@ -179,7 +208,8 @@ def _note(request: HttpRequest, reader: Reader, detail: dict[str, Any]) -> None:
 
 
 def _context(reader: Reader) -> dict[str, Any]:
-    own = AlertMessage.objects.filter(project=reader.project).select_related("channel")
+    own = AlertMessage.objects.filter(project=reader.project, channel__removed_at=None)
+    own = own.select_related("channel")
     dead = own.filter(state=MessageState.DEAD)
     return {
         "section": "settings",

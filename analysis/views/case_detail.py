@@ -77,7 +77,11 @@ def case_accept(request: HttpRequest, reader: Reader, number: int) -> HttpRespon
         result = CaseResult.objects.filter(case=case, pk=pk).first()
         if result is None:
             raise Http404("No such result of this test case.")
-    before = {"case": case.number, "result": case.accepted_id}
+    before = {
+        "case": case.number,
+        "result": case.accepted_id,
+        "after": result.pk if result else None,
+    }
     accept(case=case, result=result, user=reader.user)
     note_case(request, reader, AccessAction.CASE, case, did="accepted" if result else "took back")
     change = change_note(reader=reader, kind=ACCEPTED, before=before)

@@ -22,6 +22,7 @@ from analysis.limits.forms import LimitsForm, RunLimitsForm, ScopeForm, ToolLimi
 from analysis.limits.learning import baseline_for, baseline_list
 from analysis.limits.previews import preview_wanted
 from analysis.limits.sets import LimitBook, Scope, Values
+from analysis.limits.undoing import LIMITS
 from analysis.lists.options import options_offered
 from analysis.models import Job, JobKind
 from analysis.views.jobs import job_context, job_go_on
@@ -29,6 +30,8 @@ from transcripts.access import May, Reader
 from transcripts.maskers import typed_masker
 from transcripts.models import Project
 from transcripts.pages import project_page
+from transcripts.undo import change_offer
+from transcripts.undo_rows import Pair
 
 # A preview that is done within it is shown at once; else a worker goes on with it.
 AT_ONCE_SECONDS = 0.8
@@ -106,7 +109,8 @@ def _save(request: HttpRequest, reader: Reader, scope: Scope, values: Values) ->
         project=reader.project, scope=scope, values=values, user=reader.user, request=request
     )
     if changed:
-        messages.success(request, "Saved. Runs that come from now on are read under these limits.")
+        words = "Saved. Runs that come from now on are read under these limits."
+        _tell(request, reader, [changed], words)
     else:
         messages.info(request, "Nothing has changed.")
     return redirect(limits_address(reader.project, scope))
@@ -130,11 +134,17 @@ def _take_in(request: HttpRequest, reader: Reader, agent: str) -> HttpResponse:
         messages.error(request, told)
     else:
         if changed:
-            plural = "" if changed == 1 else "s"
-            messages.success(request, f"Taken in: {changed} set{plural} of limits changed.")
+            plural = "" if len(changed) == 1 else "s"
+            words = f"Taken in: {len(changed)} set{plural} of limits changed."
+            _tell(request, reader, changed, words)
         else:
             messages.info(request, "The file says what is set already.")
     return redirect(limits_address(reader.project, Scope(agent)))
+
+
+def _tell(request: HttpRequest, reader: Reader, pairs: list[Pair], words: str) -> None:
+    """Say what was done, with a way back."""
+    change_offer(request=request, reader=reader, kind=LIMITS, before={"rows": pairs}, words=words)
 
 
 def limits_address(project: Project, scope: Scope) -> str:

@@ -23,6 +23,9 @@ from transcripts.models import MaskingChoice, MaskRule, NotSecret
 from transcripts.pages import project_page
 from transcripts.services import masking as services
 from transcripts.services.masking import MaskingChoiceError
+from transcripts.services.masking_undo import CHOICE, CHOICES, ENTRIES, ENTRY, RULE, RULES
+from transcripts.undo import change_offer
+from transcripts.undo_rows import Pair
 
 # A trial that is done within it is shown at once; else a worker goes on with it.
 AT_ONCE_SECONDS = 0.8
@@ -94,10 +97,12 @@ def mask_rule(request: HttpRequest, reader: Reader) -> HttpResponse:
                 )
                 trial = _try(reader, wanted)
             else:
-                services.mask_rule_save(
+                before = RULES.told(rule)
+                saved = services.mask_rule_save(
                     project=reader.project, rule=rule, user=reader.user, request=request, **said
                 )
-                messages.success(request, f"The rule {said['name']} holds for what comes from now.")
+                words = f"The rule {said['name']} holds for what comes from now."
+                _tell(request, reader, RULE, (before, RULES.told(saved)), words)
                 return redirect("analysis:masking", reader.project.slug)
         except MaskingChoiceError as error:
             form.add_error(None, str(error))
@@ -117,8 +122,10 @@ def mask_rule_delete(request: HttpRequest, reader: Reader, pk: int) -> HttpRespo
     rule = MaskRule.objects.filter(project=reader.project, pk=pk).first()
     if rule is None:
         raise Http404("No such rule of this project.")
+    before = RULES.told(rule)
     services.mask_rule_remove(project=reader.project, rule=rule, user=reader.user, request=request)
-    messages.success(request, f"The rule {rule.name} is gone. What it masked stays masked.")
+    words = f"The rule {rule.name} is gone. What it masked stays masked."
+    _tell(request, reader, RULE, (before, None), words)
     return redirect("analysis:masking", reader.project.slug)
 
 
@@ -129,7 +136,7 @@ def not_secret_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     why = request.POST.get("why", "")
     try:
         if request.POST.get("run", "").isdecimal():
-            services.not_secret_from_run(
+            entry = services.not_secret_from_run(
                 run=run_for(reader.project, int(request.POST["run"]), "project"),
                 placeholder_id=request.POST.get("id", ""),
                 why=why,
@@ -137,7 +144,7 @@ def not_secret_list(request: HttpRequest, reader: Reader) -> HttpResponse:
                 request=request,
             )
         else:
-            services.not_secret_add(
+            entry = services.not_secret_add(
                 project=reader.project,
                 value=request.POST.get("value", ""),
                 why=why,
@@ -147,7 +154,8 @@ def not_secret_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     except MaskingChoiceError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "It is left alone in what comes from now on.")
+        words = "It is no secret any more, and left alone in what comes from now on."
+        _tell(request, reader, ENTRY, (None, ENTRIES.told(entry)), words)
     return redirect("analysis:masking", reader.project.slug)
 
 
@@ -158,10 +166,12 @@ def not_secret_delete(request: HttpRequest, reader: Reader, pk: int) -> HttpResp
     entry = NotSecret.objects.filter(project=reader.project, pk=pk).first()
     if entry is None:
         raise Http404("No such entry of this project.")
+    before = ENTRIES.told(entry)
     services.not_secret_remove(
         project=reader.project, entry=entry, user=reader.user, request=request
     )
-    messages.success(request, "It is masked again in what comes from now on.")
+    words = "It is off the list, and masked again in what comes from now on."
+    _tell(request, reader, ENTRY, (before, None), words)
     return redirect("analysis:masking", reader.project.slug)
 
 
@@ -203,6 +213,7 @@ def _try(reader: Reader, wanted: dict[str, Any]) -> Job:
 
 @transaction.atomic
 def _save(request: HttpRequest, reader: Reader, form: ChoiceForm) -> HttpResponse:
+    before = CHOICES.told(_choice(reader))
     changed = services.masking_choice_save(
         project=reader.project,
         kinds=form.kinds,
@@ -211,10 +222,20 @@ def _save(request: HttpRequest, reader: Reader, form: ChoiceForm) -> HttpRespons
         request=request,
     )
     if changed:
-        messages.success(request, "Saved. It holds for what comes from now on.")
+        words = "Saved what is masked besides secrets. It holds for what comes from now on."
+        _tell(request, reader, CHOICE, (before, CHOICES.told(_choice(reader))), words)
     else:
         messages.info(request, "Nothing has changed.")
     return redirect("analysis:masking", reader.project.slug)
+
+
+def _choice(reader: Reader) -> MaskingChoice | None:
+    return MaskingChoice.objects.filter(project=reader.project).first()
+
+
+def _tell(request: HttpRequest, reader: Reader, kind: str, pair: Pair, words: str) -> None:
+    """Say what was done, with a way back."""
+    change_offer(request=request, reader=reader, kind=kind, before={"rows": [pair]}, words=words)
 
 
 def _answer(
@@ -254,7 +275,7 @@ def _rule_values(form: RuleForm | None, rule: MaskRule | None) -> dict[str, str]
 
 def _context(reader: Reader, form: ChoiceForm | None) -> dict[str, Any]:
     project = reader.project
-    choice = MaskingChoice.objects.filter(project=project).first() or MaskingChoice(project=project)
+    choice = _choice(reader) or MaskingChoice(project=project)
     chosen = (
         {kind for kind in services.KINDS if form[kind].value()}
         if form is not None

@@ -24,7 +24,9 @@ from transcripts.selectors.retention import (
     retention_preview,
     retention_rules,
 )
+from transcripts.services.keeping_undo import DAYS, days_told
 from transcripts.services.retention import MOST_DAYS, RetentionError, rules_check, rules_set
+from transcripts.undo import change_offer
 
 EMPTY_ROWS = 2
 
@@ -100,7 +102,14 @@ def _save(request: HttpRequest, reader: Reader, wanted: Sequence[Rule]) -> HttpR
                 "after": [_words(rule) for rule in after],
             },
         )
-    messages.success(request, "Saved. What is past its days is removed within some minutes.")
+        words = "Saved the days. What is past them is removed within some minutes."
+        noted = {
+            "before": days_told(reader.project, before),
+            "after": days_told(reader.project, after),
+        }
+        change_offer(request=request, reader=reader, kind=DAYS, before=noted, words=words)
+    else:
+        messages.info(request, "Nothing has changed.")
     return redirect("analysis:retention", reader.project.slug)
 
 

@@ -18,8 +18,11 @@ from transcripts.maskers import typed_masker
 from transcripts.models import Run
 from transcripts.pages import note_access, project_page
 from transcripts.services.erasing import runs_erase
+from transcripts.services.keeping_undo import HELD as HELD_CHANGED
+from transcripts.services.keeping_undo import hold_told
 from transcripts.services.removal import HeldError
 from transcripts.services.retention import run_hold, run_release
+from transcripts.undo import change_offer
 
 WHY_LENGTH = 300
 
@@ -62,21 +65,32 @@ def _hold(request: HttpRequest, reader: Reader, run: Run) -> str:
         return f"Say why it must be kept, in {WHY_LENGTH} characters at most."
     masked = typed_masker(reader.project).text(why)
     before = run.hold.why if hasattr(run, "hold") else "not on hold"
+    told = hold_told(run)
     run_hold(run=run, why=masked, user=reader.user)
     detail = {"before": before, "after": f"on hold: {masked}"}
     note_access(request, reader, AccessAction.HOLD, run, detail)
-    messages.success(request, "The run is on legal hold: nothing removes it until that is lifted.")
+    words = "The run is on legal hold: nothing removes it until that is lifted."
+    _tell(request, reader, run, told, words)
     return ""
 
 
 @transaction.atomic
 def _release(request: HttpRequest, reader: Reader, run: Run) -> str:
     before = f"on hold: {run.hold.why}" if hasattr(run, "hold") else ""
+    told = hold_told(run)
     if run_release(run=run):
         detail = {"before": before, "after": "not on hold"}
         note_access(request, reader, AccessAction.HOLD, run, detail)
-        messages.success(request, "The hold is lifted.")
+        _tell(request, reader, run, told, "The hold is lifted.")
     return ""
+
+
+def _tell(
+    request: HttpRequest, reader: Reader, run: Run, before: dict[str, Any] | None, words: str
+) -> None:
+    """Say what was done, with a way back."""
+    noted = {"run": run.pk, "before": before, "after": hold_told(run)}
+    change_offer(request=request, reader=reader, kind=HELD_CHANGED, before=noted, words=words)
 
 
 def _erase(request: HttpRequest, reader: Reader, run: Run) -> str:

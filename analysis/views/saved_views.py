@@ -16,7 +16,8 @@ from analysis.services.saved_views import ViewError
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction, Role
 from transcripts.pages import note_access, project_page
-from transcripts.undo import change_note, change_tell
+from transcripts.undo import change_offer
+from transcripts.undo_rows import Pair
 
 
 @require_POST
@@ -25,7 +26,7 @@ def view_save(request: HttpRequest, reader: Reader) -> HttpResponse:
     """Keep the list as it is shown under a name."""
     query = RunFilter.of_text(request.POST.get("list", "")).text
     try:
-        view = saved_views.view_save(
+        view, pair = saved_views.view_save(
             reader=reader,
             name=request.POST.get("name", ""),
             query=query,
@@ -36,7 +37,7 @@ def view_save(request: HttpRequest, reader: Reader) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(_list(reader, query))
     note_access(request, reader, AccessAction.SETTINGS, None, {"view": view.pk, "saved": True})
-    messages.success(request, f"Saved as “{view.name}”.")
+    _tell(request, reader, saved_views.CHANGED, [pair], f"Saved as “{view.name}”.")
     return redirect(_list(reader, query, view))
 
 
@@ -50,16 +51,15 @@ def view_change(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     if not saved_views.may_change(reader=reader, view=view):
         raise PermissionDenied("Who saved this view may change it, and an administrator.")
     if request.POST.get("do") == "delete":
-        before = saved_views.view_delete(view=view)
-        change = change_note(reader=reader, kind=saved_views.GONE, before=before)
+        gone = saved_views.view_delete(view=view)
         note_access(request, reader, AccessAction.SETTINGS, None, {"view": pk, "deleted": True})
-        change_tell(request, f"“{view.name}” deleted.", change)
+        _tell(request, reader, saved_views.GONE, [gone], f"“{view.name}” deleted.")
         return redirect(_list(reader, view.query))
     default_for = request.POST.get("default_for", view.default_for)
     if default_for not in ("", *Role.values):
         default_for = view.default_for
     try:
-        before = saved_views.view_change(
+        pairs = saved_views.view_change(
             reader=reader,
             view=view,
             name=request.POST.get("name") or view.name,
@@ -69,9 +69,8 @@ def view_change(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     except ViewError as error:
         messages.error(request, str(error))
         return redirect(_list(reader, view.query, view))
-    change = change_note(reader=reader, kind=saved_views.CHANGED, before=before)
     note_access(request, reader, AccessAction.SETTINGS, None, {"view": pk, "changed": True})
-    change_tell(request, f"“{view.name}” changed.", change)
+    _tell(request, reader, saved_views.CHANGED, pairs, f"“{view.name}” changed.")
     return redirect(_list(reader, view.query, view))
 
 
@@ -79,8 +78,15 @@ def view_change(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
 @project_page(May.SEE_RUNS)
 def list_columns(request: HttpRequest, reader: Reader) -> HttpResponse:
     """Choose the columns that one sees."""
-    saved_views.columns_choose(reader=reader, columns=request.POST.getlist("column"))
+    pair = saved_views.columns_choose(reader=reader, columns=request.POST.getlist("column"))
+    if pair[0] != pair[1]:
+        _tell(request, reader, saved_views.COLUMNS, [pair], "These are the columns that you see.")
     return redirect(_list(reader, RunFilter.of_text(request.POST.get("list", "")).text))
+
+
+def _tell(request: HttpRequest, reader: Reader, kind: str, pairs: list[Pair], words: str) -> None:
+    """Say what was done, with a way back."""
+    change_offer(request=request, reader=reader, kind=kind, before={"rows": pairs}, words=words)
 
 
 def _list(reader: Reader, query: str, view: SavedView | None = None) -> str:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from ipaddress import ip_network
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from analysis.alerts.channels import channel_address
+from analysis.alerts.channels import channel_address, removed_forget
+from analysis.alerts.outbox import rules_forget, rules_of
+from analysis.alerts.sending import messages_send
 from analysis.models import AlertChannel, AlertMessage, AlertRule, MessageState
 from tests.analysis.alerts.receiver import receiving
 from tests.factories import a_member, a_project
 from transcripts.choices import AccessAction, Role
 from transcripts.maskers import typed_masker
-from transcripts.models import AccessEntry, Project
+from transcripts.models import AccessEntry, Change, Project
+from transcripts.undo import UNDONE_WITHIN
 
 pytestmark = pytest.mark.django_db
 
@@ -169,3 +174,46 @@ def test_switching_and_removing(project: Project, admin: Client) -> None:
     assert not AlertRule.objects.exists()
     admin.post(to, {"action": "remove"})
     assert not AlertChannel.objects.exists()
+
+
+def test_a_removed_channel_comes_back_with_its_rules_and_what_waits(
+    project: Project, admin: Client, mailoutbox: list[Any], settings: Any
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    channel = mail_channel(admin, project)
+    add(admin, project, "rule", channel=channel.pk, kind="run_flagged")
+    body = {name: typed_masker(project).text("words") for name in ("words", "link", "project")}
+    AlertMessage.objects.create(
+        project=project, channel=channel, kind="run_flagged", subject="run:1", body=body
+    )
+    to = reverse("analysis:alert_channel_change", args=[project.slug, channel.pk])
+
+    page = admin.post(to, {"action": "remove"}, follow=True).content.decode()
+    while_gone = (messages_send(channel_pk=channel.pk), len(rules_of(project.pk)))
+    change = Change.objects.latest("pk")
+    back = admin.post(
+        reverse("transcripts:change_back", args=[project.slug, change.pk]), follow=True
+    )
+
+    assert "The channel Ops is removed, with its rule." in page
+    assert "words" not in page
+    assert while_gone == (0, 0)
+    assert "The channel Ops is back, with its rule." in back.content.decode()
+    rules_forget()
+    assert (messages_send(channel_pk=channel.pk), len(rules_of(project.pk))) == (1, 1)
+    assert len(mailoutbox) == 1
+
+
+def test_what_was_removed_is_gone_after_a_day(project: Project, admin: Client) -> None:
+    channel = mail_channel(admin, project)
+    add(admin, project, "rule", channel=channel.pk, kind="run_flagged")
+    to = reverse("analysis:alert_channel_change", args=[project.slug, channel.pk])
+    admin.post(to, {"action": "remove"})
+
+    today = removed_forget()
+    long_ago = timezone.now() - UNDONE_WITHIN - timedelta(minutes=1)
+    AlertChannel.everything.update(removed_at=long_ago)
+    AlertRule.everything.update(removed_at=long_ago)
+
+    assert (today, removed_forget()) == (0, 2)
+    assert not AlertChannel.everything.exists()

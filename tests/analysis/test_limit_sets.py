@@ -135,7 +135,8 @@ def test_a_change_leaves_what_was_and_what_is_in_the_audit_log() -> None:
     changed = save(project, Scope("helpdesk"), rounds=30, cost="5")
     same = save(project, Scope("helpdesk"), rounds=30, cost="5")
 
-    assert (changed, same) == (True, False)
+    assert changed is not None
+    assert same is None
     line = AccessEntry.objects.filter(action=AccessAction.SETTINGS).latest("pk")
     assert line.detail == {
         "limits": {"agent": "helpdesk", "tool": ""},
@@ -257,7 +258,7 @@ def test_a_file_goes_in_the_place_of_what_is_set() -> None:
     )
 
     book = limit_book(project_id=project.pk)
-    assert changed == 4
+    assert len(changed) == 4
     assert book.sets == {
         Scope(): {"seconds": 90},
         Scope("helpdesk"): {"rounds": 9},

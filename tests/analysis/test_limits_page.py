@@ -18,7 +18,7 @@ from tests.factories import a_member, a_project
 from tests.page_runs import a_shown_run
 from transcripts.choices import AccessAction, Role
 from transcripts.masking import masked_text
-from transcripts.models import AccessEntry, Project, Run
+from transcripts.models import AccessEntry, Change, Project, Run
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -219,6 +219,22 @@ def test_takes_a_file_in(engineer: Client, project: Project) -> None:
     assert "Taken in: 2 sets of limits changed." in page.content.decode()
     assert values_of(project, "helpdesk") == {"rounds": 7}
     assert values_of(project, "helpdesk", "rm") == {"silent": True}
+
+
+def test_a_file_that_was_taken_in_is_taken_back(engineer: Client, project: Project) -> None:
+    engineer.post(address(agent="helpdesk"), {"rounds": "33"})
+    content = b'{"rounds": 7, "silent": ["rm"]}'
+    for _ in range(2):
+        file = SimpleUploadedFile("l.json", content)
+        engineer.post(address("limits_file", agent="helpdesk"), {"file": file})
+    change = Change.objects.latest("pk")
+    button = reverse("transcripts:change_back", args=[project.slug, change.pk])
+
+    page = engineer.post(button, follow=True).content.decode()
+
+    assert "2 sets of limits are as before" in page
+    assert values_of(project, "helpdesk") == {"rounds": 33}
+    assert values_of(project, "helpdesk", "rm") == {}
 
 
 @pytest.mark.parametrize(

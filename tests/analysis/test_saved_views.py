@@ -101,7 +101,7 @@ def test_a_change_and_a_deletion_are_taken_back(project: Project) -> None:
     renamed = SavedView.objects.get()
     client.post(address, {"do": "delete"})
     gone = not SavedView.objects.exists()
-    for change in Change.objects.order_by("-pk"):
+    for change in Change.objects.order_by("-pk")[:2]:
         client.post(reverse("transcripts:change_back", args=[project.slug, change.pk]))
 
     assert (str(renamed.name), renamed.shared, gone) == ("two", True, True)

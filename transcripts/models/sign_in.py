@@ -9,11 +9,13 @@ from django.utils import timezone
 
 from transcripts.choices import Role
 from transcripts.models.people import Project, User
+from transcripts.models.removed import ThereManager
 
 
 class Invitation(models.Model):
     """A person who may join a project, by a link that works once. `digest` is the SHA-256 of the
-    link's token (256 random bits), which is shown once or mailed.
+    link's token (256 random bits), which is shown once or mailed. One that was withdrawn is kept
+    for a day, to be brought back.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="invitations")
@@ -23,6 +25,10 @@ class Invitation(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     expires_at = models.DateTimeField()
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    everything = models.Manager()
+    objects = ThereManager()
 
     class Meta:
         ordering = ("project", "email")

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from transcripts.models import Invitation, Membership, Project, User
+from transcripts.undo import UNDONE_WITHIN
 
 TOKEN_BYTES = 32
 
@@ -26,7 +27,7 @@ def invitation_create(
     """Invite an address; returns the invitation and its link's token, which is kept nowhere. An
     earlier invitation of the address to this project is replaced, and its link ends.
     """
-    Invitation.objects.filter(project=project, email__iexact=email).delete()
+    Invitation.everything.filter(project=project, email__iexact=email).delete()
     token = secrets.token_urlsafe(TOKEN_BYTES)
     invitation = Invitation.objects.create(
         project=project,
@@ -70,8 +71,15 @@ def invitation_join(*, token: str, user: User) -> Membership:
 
 
 def invitation_withdraw(*, invitation: Invitation) -> None:
-    """End the link at once."""
-    invitation.delete()
+    """End the link at once. The invitation can be brought back for a day."""
+    invitation.removed_at = timezone.now()
+    invitation.save(update_fields=["removed_at"])
+
+
+def invitations_forget() -> int:
+    """Delete invitations that nobody can bring back any more; returns how many."""
+    old = Invitation.everything.filter(removed_at__lt=timezone.now() - UNDONE_WITHIN)
+    return old.delete()[0]
 
 
 @transaction.atomic

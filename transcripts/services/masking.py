@@ -58,7 +58,7 @@ def masking_choice_save(
     """Choose what is masked besides secrets; `kinds` are those of KINDS. False where nothing
     changes.
     """
-    _locked(project)
+    choices_locked(project)
     masker = typed_masker(project)
     wanted = {kind: bool(kinds[kind]) for kind in KINDS}
     wanted_names = [_unmasked(masker, name, "A name") for name in names_cleaned(names)]
@@ -105,7 +105,7 @@ def mask_rule_save(
 
     Raises `MaskingChoiceError` with the reason why the rule cannot be used.
     """
-    _locked(project)
+    choices_locked(project)
     others = MaskRule.objects.filter(project=project).exclude(pk=rule.pk if rule else 0)
     if others.filter(name=name).exists():
         raise MaskingChoiceError("Another rule has this name.")
@@ -131,7 +131,7 @@ def mask_rule_remove(
     *, project: Project, rule: MaskRule, user: User, request: HttpRequest | None = None
 ) -> None:
     """Remove a rule. What it masked stays masked."""
-    _locked(project)
+    choices_locked(project)
     before = _rule_told(rule)
     rule.delete()
     _changed(project, user, request, "rule", before, None)
@@ -176,7 +176,7 @@ def not_secret_remove(
     *, project: Project, entry: NotSecret, user: User, request: HttpRequest | None = None
 ) -> None:
     """Take a value off the list: it is masked again in what comes from now on."""
-    _locked(project)
+    choices_locked(project)
     before = _entry_told(entry)
     entry.delete()
     _changed(project, user, request, "no secret", before, None)
@@ -186,7 +186,7 @@ def not_secret_remove(
 def _allow(
     project: Project, digest: str, shown: str, why: str, user: User, request: HttpRequest | None
 ) -> NotSecret:
-    _locked(project)
+    choices_locked(project)
     if not why.strip():
         raise MaskingChoiceError("Say why it is no secret.")
     listed = NotSecret.objects.filter(project=project)
@@ -205,9 +205,15 @@ def _allow(
     return entry
 
 
-def _locked(project: Project) -> None:
+def choices_locked(project: Project) -> None:
     """Let one change at a time count the version up."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+
+
+def version_raise(project: Project) -> None:
+    """Let what comes from now on be masked by the choices that are there now."""
+    Project.objects.filter(pk=project.pk).update(masking_version=F("masking_version") + 1)
+    project.refresh_from_db(fields=["masking_version"])
 
 
 def _changed(
@@ -218,8 +224,7 @@ def _changed(
     before: dict[str, Any] | None,
     after: dict[str, Any] | None,
 ) -> None:
-    Project.objects.filter(pk=project.pk).update(masking_version=F("masking_version") + 1)
-    project.refresh_from_db(fields=["masking_version"])
+    version_raise(project)
     access_record(
         project=project,
         action=AccessAction.SETTINGS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -15,6 +14,8 @@ from transcripts.models import Invitation
 from transcripts.pages import note_access, project_page
 from transcripts.selectors import people
 from transcripts.services import invitations
+from transcripts.services.member_undo import INVITATION, INVITATIONS
+from transcripts.undo import change_offer
 from transcripts.views.members_page import members_page
 
 
@@ -49,9 +50,12 @@ def invitation_again(request: HttpRequest, reader: Reader, pk: int) -> HttpRespo
 def invitation_withdraw(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """End an invitation."""
     invitation = _invitation(reader, pk)
+    before = INVITATIONS.told(invitation)
     invitations.invitation_withdraw(invitation=invitation)
     note_access(request, reader, AccessAction.INVITE, None, {"withdrawn": invitation.email})
-    messages.success(request, f"The invitation of {invitation.email} is withdrawn.")
+    words = f"The invitation of {invitation.email} is withdrawn: its link is dead."
+    noted = {"rows": [(before, INVITATIONS.told(invitation))]}
+    change_offer(request=request, reader=reader, kind=INVITATION, before=noted, words=words)
     return redirect("transcripts:member_list", reader.project.slug)
 
 

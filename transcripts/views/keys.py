@@ -16,6 +16,8 @@ from transcripts.models import ApiKey
 from transcripts.pages import note_access, project_page
 from transcripts.selectors import people
 from transcripts.services import api_keys
+from transcripts.services.key_undo import KEYS, REVOKED
+from transcripts.undo import change_offer
 
 # In days; and in hours.
 TERMS = (
@@ -96,12 +98,15 @@ def key_rotate(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
 def key_revoke(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """End a key."""
     key = _key(reader, pk)
-    before = _told(key)
+    before, noted = _told(key), KEYS.told(key)
     api_keys.key_revoke(key=key)
     key.refresh_from_db()
     detail = {"revoked": key.prefix, "before": before, "after": _told(key)}
     note_access(request, reader, AccessAction.KEY, None, detail)
-    messages.success(request, f"{key.name} is revoked: whoever uses it is refused.")
+    words = f"{key.name} is revoked: whoever uses it is refused."
+    if not before["revoked"]:
+        pair = {"rows": [(noted, KEYS.told(key))]}
+        change_offer(request=request, reader=reader, kind=REVOKED, before=pair, words=words)
     return redirect("transcripts:key_list", reader.project.slug)
 
 

@@ -15,6 +15,8 @@ from transcripts.models import User
 from transcripts.pages import note_access, project_page
 from transcripts.selectors import people
 from transcripts.services import second_factors
+from transcripts.services.member_undo import FACTOR
+from transcripts.undo import change_offer
 from transcripts.views.members import membership_of
 from transcripts.views.members_page import members_page
 
@@ -55,8 +57,13 @@ def second_factor(request: HttpRequest, reader: Reader) -> HttpResponse:
     name = "second factor required"
     detail = {"before": {name: before}, "after": {name: required}}
     note_access(request, reader, AccessAction.SETTINGS, None, detail)
-    said = "Every member needs a second factor now." if required else "None is required any more."
-    messages.success(request, said)
+    said = (
+        "Every member needs a second factor now."
+        if required
+        else "No second factor is required any more."
+    )
+    noted = {"before": before, "after": required}
+    change_offer(request=request, reader=reader, kind=FACTOR, before=noted, words=said)
     return redirect("transcripts:member_list", reader.project.slug)
 
 

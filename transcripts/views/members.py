@@ -15,6 +15,9 @@ from transcripts.models import Membership
 from transcripts.pages import note_access, project_page
 from transcripts.selectors import people
 from transcripts.services import members
+from transcripts.services.member_undo import MEMBER, MEMBERS
+from transcripts.undo import change_offer
+from transcripts.undo_rows import Told
 from transcripts.views.invitations import invited
 from transcripts.views.members_page import members_page
 
@@ -42,7 +45,8 @@ def member_list(request: HttpRequest, reader: Reader) -> HttpResponse:
                 return invited(request, reader, email=email, role=role)
             detail = {"added": email, "before": None, "after": _rights(added)}
             note_access(request, reader, AccessAction.MEMBER, None, detail)
-            messages.success(request, f"{email} is a member now, as {Role(role).label.lower()}.")
+            words = f"{email} is a member now, as {Role(role).label.lower()}."
+            _tell(request, reader, None, added, words)
             return redirect("transcripts:member_list", reader.project.slug)
     return members_page(request, reader, form=form)
 
@@ -57,7 +61,7 @@ def member_change(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse
     if role not in Role.values:
         messages.error(request, "There is no such role.")
     else:
-        before = _rights(membership)
+        before, told = _rights(membership), MEMBERS.told(membership)
         try:
             members.member_change(membership=membership, role=role, restricted=restricted)
         except members.LastAdministratorError as error:
@@ -66,7 +70,9 @@ def member_change(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse
             email = membership.user.email
             detail = {"changed": email, "before": before, "after": _rights(membership)}
             note_access(request, reader, AccessAction.MEMBER, None, detail)
-            messages.success(request, f"{email} is now {Role(role).label.lower()}.")
+            read = " and reads restricted runs" if restricted else ""
+            words = f"{email} is {Role(role).label.lower()} now{read}."
+            _tell(request, reader, told, membership, words)
     return redirect(_after(reader, membership))
 
 
@@ -75,7 +81,7 @@ def member_change(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse
 def member_remove(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """End a membership."""
     membership = membership_of(reader, pk)
-    email, before = membership.user.email, _rights(membership)
+    email, before, told = membership.user.email, _rights(membership), MEMBERS.told(membership)
     try:
         members.member_remove(membership=membership)
     except members.LastAdministratorError as error:
@@ -83,7 +89,7 @@ def member_remove(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse
         return redirect("transcripts:member_list", reader.project.slug)
     detail = {"removed": email, "before": before, "after": None}
     note_access(request, reader, AccessAction.MEMBER, None, detail)
-    messages.success(request, f"{email} is no longer a member.")
+    _tell(request, reader, told, membership, f"{email} is no longer a member.")
     return redirect(_after(reader, membership))
 
 
@@ -99,9 +105,29 @@ def _rights(membership: Membership) -> dict[str, object]:
     return {"role": membership.role, "restricted": membership.restricted}
 
 
+def _tell(
+    request: HttpRequest, reader: Reader, before: Told | None, now: Membership, words: str
+) -> None:
+    """Say what was done, with a way back for who still administers the project."""
+    if _gave_up(reader, now):
+        messages.success(request, words)
+        return
+    after = None if now.pk is None else MEMBERS.told(now)
+    if before == after:
+        messages.info(request, "Nothing has changed.")
+        return
+    noted = {"rows": [(before, after)]}
+    change_offer(request=request, reader=reader, kind=MEMBER, before=noted, words=words)
+
+
+def _gave_up(reader: Reader, membership: Membership) -> bool:
+    """Whether the reader has just given up being administrator."""
+    own = membership.user_id == reader.user.pk
+    return own and (membership.pk is None or membership.role != Role.ADMIN)
+
+
 def _after(reader: Reader, membership: Membership) -> str:
     """Back to the members; who has just given up being administrator goes to the runs."""
-    own = membership.user_id == reader.user.pk
-    if own and (membership.pk is None or membership.role != Role.ADMIN):
+    if _gave_up(reader, membership):
         return reverse("home")
     return reverse("transcripts:member_list", args=[reader.project.slug])

@@ -181,7 +181,7 @@ def test_accepting_can_be_undone_and_needs_a_result_of_the_case(case: TestCase) 
     assert client.post(to("case_accept", 1), {"result": other.pk}).status_code == 404
     assert client.post(to("case_accept", 1), {"result": "x"}).status_code == 404
     client.post(to("case_accept", 1), {"result": mine.pk})
-    client.post(to("change_back", Change.objects.get().pk))
+    client.post(reverse("transcripts:change_back", args=["helpdesk", Change.objects.get().pk]))
 
     case.refresh_from_db()
     assert case.accepted is None
@@ -197,7 +197,9 @@ def test_a_deleted_case_is_brought_back_by_its_button(case: TestCase) -> None:
     assert gone.redirect_chain == [(to("case_list"), 302)]
     assert "CASE-1 was deleted." in gone.content.decode()
     assert client.get(to("case_file", 1)).status_code == 404
-    back = client.post(to("change_back", Change.objects.get().pk), follow=True)
+    back = client.post(
+        reverse("transcripts:change_back", args=["helpdesk", Change.objects.get().pk]), follow=True
+    )
     assert "CASE-1 is back." in back.content.decode()
     assert client.get(to("case_detail", 1)).status_code == 200
 
@@ -265,3 +267,25 @@ def test_a_file_is_taken_in_on_the_list(case: TestCase) -> None:
     assert "no test case: not JSON" in send(b"import os")
     assert "Choose a file" in client.post(to("case_upload"), follow=True).content.decode()
     assert TestCase.objects.count() == 2
+
+
+def test_a_case_from_a_file_is_taken_back(case: TestCase) -> None:
+    """Unless it has results by then: those are somebody's work."""
+    client = signed_in(case.project, Role.ENGINEER)
+    document = json.loads(client.get(to("case_file", 1)).content)
+
+    def sent_and_back(key: str, *, tested: bool) -> str:
+        file = io.BytesIO(json.dumps({**document, "case_id": key}).encode())
+        file.name = "x.case.json"
+        client.post(to("case_upload"), {"file": file})
+        if tested:
+            a_kept_result(TestCase.objects.get(key=key), 1, 1, code="c1")
+        button = reverse(
+            "transcripts:change_back", args=["helpdesk", Change.objects.latest("pk").pk]
+        )
+        return client.post(button, follow=True).content.decode()
+
+    assert "CASE-2 is not made after all." in sent_and_back("mine", tested=False)
+    assert "CASE-3 has results by now." in sent_and_back("tested", tested=True)
+    there = TestCase.objects.filter(deleted_at=None).order_by("number")
+    assert list(there.values_list("number", flat=True)) == [1, 3]

@@ -75,6 +75,10 @@ def to(name: str, *args: object) -> str:
     return reverse(f"analysis:{name}", args=["helpdesk", 1, *args])
 
 
+def case_again(case: TestCase) -> TestCase:
+    return TestCase.objects.get(pk=case.pk)
+
+
 def form(client: Client) -> dict[str, list[str]]:
     answer = client.get(to("case_edit"))
     assert answer.status_code == 200
@@ -156,6 +160,9 @@ def test_the_history_has_every_state_and_goes_back(engineer: Client) -> None:
     assert "&quot;title&quot;: &quot;Other&quot;" in page
     case.refresh_from_db()
     assert (case.revision, definition_of(case)) == (3, definition_of(case, 1))
+    change = Change.objects.latest("pk")
+    engineer.post(reverse("transcripts:change_back", args=["helpdesk", change.pk]))
+    assert (case_again(case).revision, case_again(case).title) == (4, "Other")
     missing = engineer.post(to("case_return", 77), follow=True)
     assert "no revision 77" in missing.content.decode()
 

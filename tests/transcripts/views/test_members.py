@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.test import Client
 from django.urls import reverse
 
 from tests.factories import a_member, a_project, a_user
+from tests.transcripts.sign_in.people import with_second_factor
+from transcripts.access import reader_for
 from transcripts.choices import AccessAction, Role
-from transcripts.models import AccessEntry, Membership, Project, User
+from transcripts.models import AccessEntry, Change, Membership, Project, User
+from transcripts.services.member_undo import member_as_before
 from transcripts.services.members import person_rename
+from transcripts.undo import UndoError
 
 pytestmark = pytest.mark.django_db
 
@@ -176,6 +180,72 @@ def test_a_change_whose_line_cannot_be_written_is_not_made(
 
     member.refresh_from_db()
     assert member.role == Role.LEAD
+
+
+def taken_back(client: Client, project: Project) -> str:
+    """Press Undo; what the page says then."""
+    change = Change.objects.latest("pk")
+    address = reverse("transcripts:change_back", args=[project.slug, change.pk])
+    return client.post(address, {"next": page_of(project)}, follow=True).content.decode()
+
+
+def test_who_was_added_is_taken_out_again(client: Client, project: Project, admin: User) -> None:
+    person = a_user("anna@desk.example")
+    client.post(page_of(project), {"email": "anna@desk.example", "role": "engineer"})
+
+    page = taken_back(client, project)
+
+    assert "They are no longer a member." in page
+    assert role_of(project, person) is None
+    line = AccessEntry.objects.get(action=AccessAction.UNDO)
+    assert line.detail["kind"] == "member_changed"
+
+
+def test_a_project_keeps_an_administrator_whoever_takes_what_back(
+    client: Client, project: Project, admin: User
+) -> None:
+    """The one who was made administrator is the only one left."""
+    second = a_member(project, Role.LEAD)
+    change(client, project, second, role="admin")
+    Membership.objects.filter(user=admin).update(role=Role.OBSERVER)
+    reader = reader_for(admin, project.slug)
+    noted = Change.objects.latest("pk").before
+
+    with pytest.raises(UndoError, match="at least one administrator"), transaction.atomic():
+        member_as_before(reader, noted)
+
+    assert role_of(project, second) == Role.ADMIN
+
+
+def test_giving_up_ones_own_role_offers_no_way_back(
+    client: Client, project: Project, admin: User
+) -> None:
+    """Who is no administrator any more may not make one."""
+    a_member(project, Role.ADMIN)
+
+    page = change(client, project, admin, role="lead")
+
+    assert not Change.objects.exists()
+    assert "/undo/" not in page
+
+
+def test_requiring_a_factor_is_taken_back(client: Client, project: Project, admin: User) -> None:
+    Project.objects.filter(pk=project.pk).update(require_second_factor=True)
+    with_second_factor(admin)
+    address = reverse("transcripts:second_factor", args=[project.slug])
+    client.post(address)
+    page = taken_back(client, project)
+    project.refresh_from_db()
+    required = project.require_second_factor
+    client.post(address)
+    client.post(address, {"required": "on"})
+    Change.objects.latest("pk").delete()
+
+    told = taken_back(client, project)
+
+    assert "Every member needs a second factor, as before." in page
+    assert required
+    assert "Somebody has changed it again since." in told
 
 
 def test_a_member_of_another_project_is_not_found(
