@@ -148,7 +148,7 @@ def _check_object(content: bytes, said: _Object, kind: DeliveryKind, run_id: str
     elif said.round is not unset:
         msgspec.json.decode(content, type=NativeRound)
     elif kind == DeliveryKind.ROUNDS or (said.run_id is unset and said.format is unset):
-        raise ProblemError(422, "expected `rounds`, or a round", at="$")
+        raise ProblemError(422, 'expected "rounds", or one round', at="$")
     else:
         msgspec.json.decode(content, type=NativeRun)
 

@@ -64,6 +64,9 @@
 
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-submits]")) event.target.form.requestSubmit();
+    if (event.target.matches("[data-checks]")) {
+      document.getElementsByName(event.target.dataset.checks).forEach((box) => { box.checked = event.target.checked; });
+    }
   });
 
   document.addEventListener("htmx:sendError", () => toast("The server cannot be reached. Nothing was changed."));

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from transcripts.importers.building import RunBuilder
+from transcripts.importers.expectations import in_words
 from transcripts.importers.fields import (
     MAX_COST,
     FieldError,
@@ -76,13 +77,13 @@ def to_type(value: Any, type_: type[T], path: str = "$") -> T:
 
 
 def field_error(error: msgspec.ValidationError, path: str = "$") -> FieldError:
-    """What msgspec says, taken apart into the JSON path and the error."""
+    """What msgspec says, taken apart into the JSON path and the error in words."""
     match = _AT.match(str(error))
     assert match is not None
     field = path + (match["field"] or "$").removeprefix("$")
     if isinstance(cause := error.__cause__, FieldError):
         return FieldError(f"{field}.{cause.field}", cause.error)
-    return FieldError(field, match["error"][:1].lower() + match["error"][1:])
+    return FieldError(field, in_words(match["error"]))
 
 
 class _RunReader:

@@ -87,15 +87,25 @@ _DECODER = json.JSONDecoder(
 )
 
 
+# What Python's reader says, for who did not write the file by hand.
+_SYNTAX = {
+    "Expecting value": "a value is missing here",
+    "Expecting property name enclosed in double quotes": "a name in double quotes is missing here",
+    "Expecting ':' delimiter": "a colon is missing here",
+    "Expecting ',' delimiter": "a comma or the closing bracket is missing here",
+    "Extra data": "the JSON is over, and more follows",
+}
+
+
 def _syntax_error(error: json.JSONDecodeError) -> ParseError:
     if not error.doc.strip():
         return ParseError("there is no content", 1, 1)
-    message = error.msg[0].lower() + error.msg[1:]
+    message = _SYNTAX.get(error.msg) or error.msg[0].lower() + error.msg[1:]
     if error.msg.startswith("Unterminated string"):
         message = "the JSON breaks off within the text that starts here"
     elif error.pos >= len(error.doc.rstrip()):
         message = f"the JSON breaks off ({message})"
-    elif not error.doc.lstrip()[:1] or error.doc.lstrip()[0] not in '{["-0123456789tfn':
+    elif error.pos == len(error.doc) - len(error.doc.lstrip()):
         message = "this is not JSON"
     return ParseError(message, error.lineno, error.colno)
 

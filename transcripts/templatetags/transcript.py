@@ -15,6 +15,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from transcripts.json_tree import Node, json_node
+from transcripts.places import place_in_words
 from transcripts.unseen import UNSEEN
 
 register = template.Library()
@@ -51,6 +52,15 @@ def shown(value: object) -> SafeString:
 def in_plain(value: object) -> str:
     """Transcript text for a title or an attribute: no markup, unseen characters as ⟦U+200B⟧."""
     return SPECIAL.sub(_plain_chip, str(value))
+
+
+@register.filter
+def place(at: object) -> SafeString:
+    """Where in what was sent something stands, in words; the JSON path stays as the title."""
+    words = place_in_words(str(at))
+    if words == str(at):
+        return shown(at)
+    return format_html('<span title="{}">{}</span>', in_plain(at), shown(words))
 
 
 def _plain_chip(match: re.Match[str]) -> str:

@@ -107,7 +107,7 @@ def test_shows_what_is_in_each_file_before_anything_is_stored(
     assert "T-r0 Ticket number 0 run r0, 3 rounds" in words
     assert "and 2 more runs" in words
     assert "line 2: column 2: " in words
-    assert "line 3, run odd, $.rounds[0].round: " in words
+    assert "line 3, run odd, the 1st round, “round” : " in words
     assert "No run could be read" in words
     assert "line 1: column 1: this is not JSON" in words
     assert "Store these 10 runs" in words
