@@ -125,7 +125,8 @@ def search_of(*, project: Project, wanted: RunFilter, reader: Reader | None) -> 
         search = loose if loose.pks != () else search
     if search.asked.phrases and search.pks != ():
         search = _word_for_word(search, wanted, reader)
-    return search
+    # Where nothing holds parts either, nothing is to be said of them.
+    return replace(search, loosened=search.loosened and search.pks != ())
 
 
 def _looked_up(search: Search) -> Search:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -101,6 +102,41 @@ def test_finds_words_of_every_place(project: Project, told: Run, q: str) -> None
 )
 def test_finds_nothing_else(project: Project, told: Run, q: str) -> None:
     assert [each for each in found(project, q) if q != "INC-441"] == []
+
+
+@pytest.mark.parametrize(
+    ("q", "marked"),
+    [
+        ("second", "second"),
+        ("Grün", "Grün"),
+        ("berechtigung", "berechtigung"),
+        ("gpt-4o", "gpt-4o"),
+        ("can", "can"),
+    ],
+    ids=["escapes of arguments", "letters by code", "within a word", "the model", "a whole word"],
+)
+def test_marks_what_was_found(project: Project, q: str, marked: str) -> None:
+    args = r'{"note": "first\nsecond, it cancels: Gr\u00fcn can do"}'
+    rounds = [call("told", args, "Ihre Zugangsberechtigung fehlt.")], "Done."
+    run = a_shown_run(a_run(*rounds, run_id="said", model="gpt-4o"), project)
+    client = Client()
+    client.force_login(a_member(project, Role.LEAD))
+    address = reverse("analysis:run_list", args=[project.slug])
+
+    page = client.get(address, {"tab": "all", "q": q}).content.decode()
+
+    assert f"/runs/{run.pk}/" in page
+    assert re.findall("<mark>(.*?)</mark>", page) == [marked]
+
+
+def test_of_parts_nothing_is_said_where_nothing_holds_them(project: Project, told: Run) -> None:
+    client = Client()
+    client.force_login(a_member(project, Role.LEAD))
+    address = reverse("analysis:run_list", args=[project.slug])
+
+    page = client.get(address, {"tab": "all", "q": "4417-INC"}).content.decode()
+
+    assert "or parts of it" not in page
 
 
 def test_shows_the_line_and_opens_at_its_round(project: Project, told: Run) -> None:

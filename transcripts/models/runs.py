@@ -14,7 +14,7 @@ from transcripts.models.idents import IDENT_LENGTH
 from transcripts.models.people import Project
 
 # What the text index of a run is made by; runs under an older one are indexed again.
-TEXT_VERSION = 1
+TEXT_VERSION = 2
 
 # Characters of a text by which an index finds it; what is longer is compared afterwards.
 KEY = 200

@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.models.expressions import RawSQL
 
 from transcripts.models import Project, Run
-from transcripts.selectors.texts import Place, texts_of_rounds
+from transcripts.selectors.texts import Place, header_texts, texts_of_rounds
 from transcripts.text_index.asked import Asked
 from transcripts.text_index.sheets import STEPS, mark_of
 from transcripts.text_index.words import folded, places_of, readable
@@ -176,7 +176,7 @@ def lines_of(*, runs: Sequence[Run], asked: Asked) -> dict[int, Line]:
     texts = texts_of_rounds(places)
     found: dict[int, Line] = {}
     for run in runs:
-        header = [("named", text) for text in _header_texts(run)]
+        header = [("named", text) for text in header_texts(run)]
         told = [
             (0, header),
             *((p[1], texts[p].texts) for p in places if p[0] == run.pk and p in texts),
@@ -211,7 +211,7 @@ def holding(*, run_pks: Sequence[int], asked: Asked) -> set[int]:
                 held.add(place[0])
     headers = {run_pk for run_pk, rounds in rows if rounds == [0]} - held
     for run in Run.objects.filter(pk__in=headers):
-        said = folded("\n".join(_header_texts(run)))
+        said = folded("\n".join(header_texts(run)))
         if all(phrase.search(said) for phrase in asked.phrases):
             held.add(run.pk)
     return held
@@ -226,11 +226,6 @@ def _batches(rows: Iterable[tuple[int, list[int]]], size: int = 500) -> Iterator
             batch = []
     if batch:
         yield batch
-
-
-def _header_texts(run: Run) -> list[str]:
-    labels = [f"{name} {value}" for name, value in run.labels]
-    return [run.title, run.ticket_id, run.run_id, run.agent, *labels]
 
 
 def _best_line(

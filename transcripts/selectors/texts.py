@@ -9,6 +9,9 @@ from dataclasses import dataclass
 import msgspec
 from django.db import connection
 
+from transcripts.models import Run
+from transcripts.text_index.words import readable
+
 _decode = msgspec.json.decode
 
 _ROUNDS = """
@@ -61,7 +64,7 @@ def texts_of_rounds(places: Sequence[Place]) -> dict[Place, TextsOfRound]:
         texts = [messages[run_pk, ident] for ident in added[place] if (run_pk, ident) in messages]
         texts += [("reasoning", reasoning), ("reply", reply)]
         for name, args, result in calls[place]:
-            texts += [("call", f"{name} {args}"), ("result", result or "")]
+            texts += [("call", f"{name} {readable(args)}"), ("result", result or "")]
         texts += [("result", orphan["content"]) for orphan in _decode(orphans)]
         texts.append(("error", error))
         found[place] = TextsOfRound(
@@ -77,6 +80,16 @@ def _messages(added: dict[Place, list[str]]) -> dict[tuple[int, str], tuple[str,
     with connection.cursor() as cursor:
         cursor.execute(_MESSAGES, ([pair[0] for pair in pairs], [pair[1] for pair in pairs]))
         return {(run_pk, ident): (role, text) for run_pk, ident, role, text in cursor.fetchall()}
+
+
+def header_texts(run: Run) -> list[str]:
+    """What a run is named by."""
+    labels = (f"{name} {value}" for name, value in run.labels)
+    said = (
+        *(run.title, run.ticket_id, run.run_id, run.agent, run.model, run.prompt_version),
+        *(run.code_version, run.ending_reason, run.parent_run_id, *labels),
+    )
+    return [text for text in said if text]
 
 
 def unread_messages(run_pk: int) -> list[str]:

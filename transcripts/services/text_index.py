@@ -18,6 +18,7 @@ from transcripts.record import Message, Round
 from transcripts.selectors.texts import (
     TextsOfRound,
     as_places,
+    header_texts,
     round_numbers,
     texts_of_rounds,
     unread_messages,
@@ -32,6 +33,7 @@ from transcripts.text_index.sheets import (
     scopes_of,
     sheets_of,
 )
+from transcripts.text_index.words import readable
 
 # Rounds that are read at once to be taken apart anew.
 AT_ONCE = 500
@@ -162,7 +164,7 @@ def _round_text(number: int, round_: Round | None, messages: Sequence[Message]) 
     if round_ is not None:
         texts += (round_.reasoning, round_.reply)
         for call in round_.calls:
-            texts += (f"{call.name} {call.args}", call.result or "")
+            texts += (f"{call.name} {readable(call.args)}", call.result or "")
             marks.add(mark_of("t", call.name))
         texts += (orphan.content for orphan in round_.orphans)
         texts.append(round_.error)
@@ -171,12 +173,7 @@ def _round_text(number: int, round_: Round | None, messages: Sequence[Message]) 
 
 
 def _header(run: Run) -> Sheet:
-    said = (
-        *(run.run_id, run.ticket_id, run.title, run.agent, run.model, run.prompt_version),
-        *(run.code_version, run.ending_reason, run.parent_run_id),
-        *(f"{name} {value}" for name, value in run.labels),
-    )
-    (sheet,) = islice(sheets_of([RoundText(HEADER_ROUND, tuple(filter(None, said)))]), 1)
+    (sheet,) = islice(sheets_of([RoundText(HEADER_ROUND, tuple(header_texts(run)))]), 1)
     return sheet
 
 

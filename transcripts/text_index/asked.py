@@ -5,19 +5,32 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from transcripts.text_index.words import LONGEST, atoms_of, folded, has_pairs, is_joined, written
+from transcripts.text_index.words import (
+    INNER,
+    LONGEST,
+    atoms_of,
+    folded,
+    has_pairs,
+    is_joined,
+    written,
+)
 
 # More words than this narrow nothing further.
 MOST_TERMS = 12
 _PIECES = re.compile(r'(-?)(?:"([^"]*)"?|“([^”]*)”?|(\S+))')
-_EDGE, _END = r"(?<![^\W_])", r"(?![^\W_])"
+# Where a word begins (also behind an escape of JSON, folded) and ends.
+_EDGE, _END = r"(?:(?<![^\W_])|(?<=/[nrt]))", r"(?![^\W_])"
+# Shorter words are not looked for within others.
+_INNER_LEAST = 3
+_UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue"}
 
 
 @dataclass(frozen=True)
 class Asked:
     """What is searched for. `terms` are text queries, all of which a run's rows must meet; `loose`
     ones are met by more, for where nothing meets the others; `without` must not be met. `phrases`
-    must stand in one text as they are; `shows` finds what is to be marked. All look at folded text.
+    must stand in one text as they are; `shows` finds what is to be marked, `loose_shows` what is
+    where beginnings and parts of words count. All look at folded text.
     """
 
     terms: tuple[str, ...] = ()
@@ -26,15 +39,22 @@ class Asked:
     phrases: tuple[re.Pattern[str], ...] = ()
     loose_phrases: tuple[re.Pattern[str], ...] = ()
     shows: tuple[re.Pattern[str], ...] = ()
+    loose_shows: tuple[re.Pattern[str], ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.terms)
 
     @property
     def loosened(self) -> Asked:
-        """The same with parts of identifiers and beginnings of words."""
+        """The same with parts of identifiers, and beginnings and parts of words."""
         return Asked(
-            self.loose, self.loose, self.without, self.loose_phrases, self.loose_phrases, self.shows
+            self.loose,
+            self.loose,
+            self.without,
+            self.loose_phrases,
+            self.loose_phrases,
+            self.loose_shows,
+            self.loose_shows,
         )
 
 
@@ -46,6 +66,7 @@ class _Reading:
         self.phrases: list[re.Pattern[str]] = []
         self.loose_phrases: list[re.Pattern[str]] = []
         self.shows: list[re.Pattern[str]] = []
+        self.loose_shows: list[re.Pattern[str]] = []
 
     def phrase(self, words: list[str]) -> None:
         for word in words:
@@ -57,25 +78,27 @@ class _Reading:
         self.phrases.append(pattern)
         self.loose_phrases.append(pattern)
         self.shows.append(pattern)
+        self.loose_shows.append(pattern)
 
     def word(self, word: str, *, begins: bool) -> None:
+        atoms = [_lexeme(atom) for atom in atoms_of(word)]
         if begins:
-            atoms = [_lexeme(atom) for atom in atoms_of(word)[:-1]]
             last = f"'{atoms_of(word)[-1][:LONGEST]}':*"
             for terms in (self.terms, self.loose):
-                terms.update(dict.fromkeys([*atoms, last]))
+                terms.update(dict.fromkeys([*atoms[:-1], last]))
         else:
             self.terms.update(dict.fromkeys(_terms(word)))
-            atoms = [_lexeme(atom) for atom in atoms_of(word)]
-            self.loose.update(dict.fromkeys([*atoms[:-1], f"{atoms[-1]}:*"]))
+            self.loose.update(dict.fromkeys([*atoms[:-1], _loose_term(word)]))
         if has_pairs(word):
             self.shows.append(re.compile(re.escape(folded(word))))
-            if len(atoms_of(word)) > 1:
+            self.loose_shows.append(self.shows[-1])
+            if len(atoms) > 1:
                 self.phrases.append(self.shows[-1])
                 self.loose_phrases.append(self.shows[-1])
             return
         pattern = _EDGE + _loosely(word)
-        self.shows.append(re.compile(pattern))
+        self.shows.append(re.compile(pattern if begins else pattern + _END))
+        self.loose_shows.append(_loose_show(word))
         if is_joined(word):
             self.loose_phrases.append(re.compile(pattern))
 
@@ -104,6 +127,7 @@ def asked_of(text: str) -> Asked:
         tuple(reading.phrases),
         tuple(reading.loose_phrases),
         tuple(reading.shows),
+        tuple(reading.loose_shows),
     )
 
 
@@ -116,6 +140,26 @@ def _terms(word: str) -> list[str]:
         # One letter begins a pair, or is the last.
         return [f"{_lexeme(atoms[0])}:*"]
     return [_lexeme(atom) for atom in atoms]
+
+
+def _loose_term(word: str) -> str:
+    """A text query that the last word of an identifier meets also as a beginning, within a longer
+    word, and with an umlaut where two letters are written for it, or the other way round.
+    """
+    atom = atoms_of(word)[-1][:LONGEST]
+    beginnings = [atom, re.sub("([aou])e", r"\1", atom)]
+    written_out = word.casefold().translate(str.maketrans(_UMLAUTS))
+    if written_out != word.casefold():
+        beginnings.append(atoms_of(written_out)[-1][:LONGEST])
+    if len(atom) >= _INNER_LEAST and atom.isalpha():
+        beginnings += [INNER + each for each in tuple(beginnings)]
+    return " | ".join(f"{_lexeme(each)}:*" for each in dict.fromkeys(beginnings))
+
+
+def _loose_show(word: str) -> re.Pattern[str]:
+    pattern = re.sub("([aou])e?", r"\1e?", _loosely(word)) if word.isalpha() else _loosely(word)
+    within = word.isalpha() and len(word) > _INNER_LEAST
+    return re.compile(pattern if within else _EDGE + pattern)
 
 
 def _lexeme(word: str) -> str:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from transcripts.text_index.words import LONGEST, readable, words_in
+from transcripts.text_index.words import (
+    LONGEST,
+    SHORTEST_COMPOUND,
+    inner_parts,
+    readable,
+    words_in,
+)
 
 # A row ends after so many characters of text or so many rounds: large ones are cheap to keep, small
 # ones quick to look through for the line that is shown.
@@ -49,9 +55,15 @@ class Sheet:
 
     def vector(self, scopes: Iterable[str]) -> str:
         """The row's words as Postgres reads a `tsvector`."""
-        words = self.words
+        words = set(self.words)
         if max(map(len, words), default=0) > LONGEST:
             words = {word[:LONGEST] for word in words}
+        words |= {
+            inner
+            for word in words
+            if len(word) >= SHORTEST_COMPOUND or not word.isascii()
+            for inner in inner_parts(word)
+        }
         told = "' '".join(words)
         marks = "' '".join((*scopes, *sorted(self.marks)))
         return f"'{marks}' '{told}'" if told else f"'{marks}'"

@@ -4,7 +4,9 @@ A word is letters and digits with their marks. Words that `_ - . / @ :` or a bac
 identifier, which is kept whole, and in its parts at each joint, so that `INC-4417`, a path and an
 e-mail address are found as they are written and by each of their parts. Scripts that set no space
 between words (Chinese, Japanese, Korean, Thai and others) are kept as pairs of letters that stand
-side by side. Upper and lower case, full and half width, and accents on letters make no difference.
+side by side. Upper and lower case, full and half width, and accents on letters make no difference;
+nor do vowel signs of Arabic and Hebrew, and letters that are written in two ways (ø and o, œ and
+oe).
 """
 
 from __future__ import annotations
@@ -40,7 +42,25 @@ _PAIRED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]+"
 )
-_ACCENTS = re.compile("[\u0300-\u036f]")
+# Accents, vowel signs and joiners, which people write or leave out.
+_ACCENTS = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640"
+    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u200c\u200d\ufe0e\ufe0f]"
+)
+# Letters that Unicode does not take apart into one of these and an accent.
+_ALIKE = {
+    "ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ŧ": "t",
+    "\u0131": "i", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "\u0647",
+}  # fmt: skip
+_ALIKE_LETTERS = re.compile(f"[{''.join(_ALIKE)}]")
+# Of JSON within JSON the escapes are still there where the outer ones are undone; it might also be
+# a path, so that the word is kept with its first letter and without.
+_INNER_ESCAPE = re.compile(r"\\[nrt]([^\\/.@:_-]+)")
+# Long words are made of others ("Zugangsberechtigung"); those of Arabic and Hebrew begin with
+# articles and prepositions. What begins within them is kept, with a mark of its own.
+INNER = "~"
+SHORTEST_COMPOUND, LONGEST_COMPOUND = 15, 40
+_PREFIXED = re.compile("[\u05d0-\u05ea\u0620-\u064a\u066e-\u06d3]{4,40}")
 _JOINTS = (re.compile("[/:]+"), re.compile("@+"), re.compile(r"\.+"), re.compile("[_-]+"))
 _ATOMS = re.compile(r"[/:@._-]+")
 _ESCAPES = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
@@ -67,7 +87,8 @@ def places_of(text: str) -> Iterator[tuple[int, int, str]]:
 
 def written(text: str) -> list[str]:
     """The words and identifiers of a text as they are written, in order."""
-    return [word.strip(_EDGES) for word in _ANY.findall(text)]
+    words = (word.strip(_EDGES) for word in _ANY.findall(text))
+    return [word for word in words if atoms_of(word)]
 
 
 def words_in(text: str) -> set[str]:
@@ -93,10 +114,26 @@ def parts_of(word: str) -> tuple[str, ...]:
         parts[whole] = None
         if len(atoms) <= MOST_PARTS:
             _add_pieces(whole, 0, parts)
+    for inner in _INNER_ESCAPE.findall(word) if "\\" in word else ():
+        parts.update(dict.fromkeys(atoms_of(inner)))
     if atoms and len(atoms[-1]) == 2 and _PAIRED.fullmatch(atoms[-1]):
         # The last letter stands in no pair's first place.
         parts[atoms[-1][1]] = None
     return tuple(parts)
+
+
+def inner_parts(word: str) -> Iterator[str]:
+    """What begins within a folded word, as it is kept: "~berechtigung" of "zugangsberechtigung"."""
+    if len(word) > LONGEST_COMPOUND or not word.isalpha():
+        return
+    if len(word) >= SHORTEST_COMPOUND and not _PAIRED.search(word):
+        starts = range(3, len(word) - 3)
+    elif not word.isascii() and _PREFIXED.fullmatch(word):
+        starts = range(1, min(4, len(word) - 2))
+    else:
+        return
+    for start in starts:
+        yield INNER + word[start:]
 
 
 def _add_pieces(text: str, joint: int, parts: dict[str, None]) -> None:
@@ -154,4 +191,5 @@ def folded(word: str) -> str:
     if word.isascii():
         return word.lower().replace("\\", "/")
     plain = unicodedata.normalize("NFKC", _ACCENTS.sub("", unicodedata.normalize("NFKD", word)))
-    return plain.casefold().replace("\\", "/")
+    plain = plain.casefold().replace("\\", "/")
+    return _ALIKE_LETTERS.sub(lambda found: _ALIKE[found[0]], plain)

@@ -33,6 +33,11 @@ from transcripts.text_index.words import LONGEST, readable, words_in
         pytest.param("ＶＰＮ接続", {"vpn", "接続", "続"}, id="full width"),
         pytest.param("हिन्दी में।", {"हिन्दी", "में"}, id="marks"),
         pytest.param("Привет, мир", {"привет", "мир"}, id="Cyrillic"),
+        pytest.param("Łódź cœur Đức ØRE", {"lodz", "coeur", "duc", "ore"}, id="letters alike"),
+        pytest.param("مُوَظَّف أحمد", {"موظف", "احمد"}, id="Arabic vowels"),
+        pytest.param("می\u200cشود", {"ميشود"}, id="a joiner"),
+        pytest.param("👩\u200d💻", set(), id="a joiner alone"),
+        pytest.param("one\\ntwo", {"one/ntwo", "one", "ntwo", "two"}, id="an inner escape"),
         pytest.param("—…!?", set(), id="nothing"),
     ],
 )
@@ -43,6 +48,29 @@ def test_a_text_is_found_by_its_words(text: str, found: set[str]) -> None:
 def test_escapes_of_json_join_no_words() -> None:
     assert words_in(readable('{"log": "first\\nsecond\\u00e9"}')) == {"log", "first", "seconde"}
     assert readable("C:\\new") == "C:\\new"
+
+
+@pytest.mark.parametrize(
+    ("word", "inner"),
+    [
+        ("zugangsberechtigung", "~berechtigung"),
+        ("المرور", "~مرور"),
+        ("הסיסמה", "~סיסמה"),
+    ],
+)
+def test_long_words_and_those_with_an_article_are_kept_from_within_too(
+    word: str, inner: str
+) -> None:
+    (sheet,) = sheets_of([RoundText(1, (word,))])
+
+    assert f"'{inner}'" in sheet.vector([])
+
+
+@pytest.mark.parametrize("word", ["recommendation", "a" * 41, "9f" * 10, "密码重置"])
+def test_nothing_within_other_words_is_kept(word: str) -> None:
+    (sheet,) = sheets_of([RoundText(1, (word,))])
+
+    assert "~" not in sheet.vector([])
 
 
 def test_a_blob_is_kept_by_its_beginning() -> None:
@@ -88,3 +116,23 @@ def test_a_search_is_read(
     asked = asked_of(text)
 
     assert (asked.terms, asked.without, len(asked.phrases)) == (terms, without, phrases)
+
+
+def test_marks_what_was_searched_for() -> None:
+    told = "a can, cancelled in a vacation; recant"
+
+    def marked(text: str, *, loosely: bool = False) -> list[int]:
+        asked = asked_of(text)
+        shows = (asked.loosened if loosely else asked).shows
+        return [found.start() for each in shows for found in each.finditer(told)]
+
+    assert marked("can") == [2]
+    assert marked("can*") == [2, 7]
+    assert marked("can", loosely=True) == [2, 7]
+    assert marked("cant", loosely=True) == [told.index("cant")]
+
+
+def test_umlauts_are_found_in_either_spelling() -> None:
+    assert "'muller':*" in asked_of("Mueller").loose[0]
+    assert "'mueller':*" in asked_of("Müller").loose[0]
+    assert asked_of("Mueller").loose_shows[0].search("herr muller")
