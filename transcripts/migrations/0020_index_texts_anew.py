@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('transcripts', '0018_keep_changes'),
+        ('transcripts', '0019_keep_withdrawn_invitations'),
     ]
 
     operations = [
