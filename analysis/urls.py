@@ -21,6 +21,7 @@ from analysis.views.case_detail import case_accept, case_delete, case_detail, ca
 from analysis.views.case_edit import case_edit, case_history, case_return
 from analysis.views.case_list import case_list, case_suite, case_upload
 from analysis.views.case_make import case_make
+from analysis.views.case_replay import case_replay, case_replay_text
 from analysis.views.case_resolve import case_resolve
 from analysis.views.detectors import detector_detail, detector_list
 from analysis.views.hand_off_list import hand_off_change, hand_off_list
@@ -96,6 +97,12 @@ urlpatterns = [
     path("cases/<int:number>/resolve/", case_resolve, name="case_resolve"),
     path("cases/<int:number>/history/", case_history, name="case_history"),
     path("cases/<int:number>/history/<int:revision>/", case_return, name="case_return"),
+    path("cases/<int:number>/replays/<int:pk>/", case_replay, name="case_replay"),
+    path(
+        "cases/<int:number>/replays/<int:pk>/<str:side>/<int:round>/",
+        case_replay_text,
+        name="case_replay_text",
+    ),
     path("queue/", hand_off_list, name="hand_off_list"),
     path("queue/<int:pk>/", hand_off_change, name="hand_off_change"),
     path("incidents/", incident_list, name="incident_list"),

@@ -132,6 +132,7 @@ def _results(sent: Sent, bearer: Mapping[str, str]) -> None:
     result["versions"] = {name: line(f"result, {name}") for name in ("prompt", "model", "code")}
     for entry in [*result["expectations"], *result["each"]]:
         entry |= {name: told(f"result, {name}") for name in ("text", "why") if name in entry}
+    _say_in_replay(sent, result["replays"][0]["transcript"])
     place = "/api/v1/cases/CASE-1/results"
     sent.post("result", place, json.dumps(result).encode(), 201, **bearer)
     odd = {**result, "passed": told("result, count"), "expectations": told("result, no list")}
@@ -144,6 +145,20 @@ def _results(sent: Sent, bearer: Mapping[str, str]) -> None:
     versions = urlencode({"prompt": line("JUnit, prompt")})
     sent.post("JUnit", f"{place}?{versions}", junit.encode(), 201, **kind)
     sent.post("broken JUnit", place, junit[:-14].encode(), 422, **kind)
+
+
+def _say_in_replay(sent: Sent, transcript: dict[str, Any]) -> None:
+    """Every text of a replay's transcript, by the loop, its model and its tools."""
+    told = sent.aviary.told
+    transcript |= {"ending_reason": told("replay, reason"), "title": told("replay, title")}
+    for message in transcript["messages"]:
+        message["content"] += told("replay, message")
+    for entry in transcript["rounds"]:
+        entry |= {"reply": told("replay, reply"), "error": told("replay, error")}
+        for call in entry["calls"]:
+            call |= {"args": {"q": told("replay, args")}, "result": told("replay, result")}
+    notes = transcript.setdefault("notes", [])
+    notes.append(told("replay, note"))
 
 
 def _fetched(sent: Sent, address: str, headers: Mapping[str, str]) -> dict[str, Any]:

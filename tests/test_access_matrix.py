@@ -32,7 +32,7 @@ from analysis.models import (
     JobKind,
     SavedView,
 )
-from tests.analysis.case_pages.made import a_test_case
+from tests.analysis.case_pages.made import a_kept_result, a_test_case
 from tests.builders import a_round, a_run, call
 from tests.factories import a_key, a_member, a_project, a_user
 from tests.kept_rows import made_once
@@ -265,6 +265,10 @@ PAGES |= {
     f"{CASE}delete/": [Needs(ENGINEER, "post", 302)],
     f"{CASE}history/": [Needs(ENGINEER, reads=READ)],
     f"{CASE}history/<int:revision>/": [Needs(ENGINEER, "post", 302)],
+    f"{CASE}replays/<int:pk>/": [Needs(TEXT, reads=READ)],
+    f"{CASE}replays/<int:pk>/<str:side>/<int:round>/": [
+        Needs(TEXT, reads=READ, query="part=reply")
+    ],
 }
 # A run's title is the first line of its ticket, and its verdict may quote a few words. Lists show
 # both to who may read the run, without a line: a log of every glance at a list would bury readings.
@@ -397,6 +401,10 @@ class World:
         # Another number, so that one of another project is not one's own.
         self.cases = {self.own.pk: "1", self.other.pk: "2"}
         a_test_case(self.foreign), a_test_case(self.foreign)
+        self.replays = {
+            run.project_id: a_kept_result(run.cases.latest("number")).replays.get()
+            for run in (self.run, self.foreign)
+        }
         self.alerts = {project.pk: an_alert(project) for project in (self.own, self.other)}
         self.incidents = {self.own.pk: "1", self.other.pk: "8"}
         Incident.objects.filter(project=self.other, number=1).update(number=8)
@@ -427,6 +435,8 @@ class World:
             "channels/<int:pk>": f"channels/{self.alerts[project.pk].channel_id}",
             "rules/<int:pk>": f"rules/{self.alerts[project.pk].rule_id}",
             "messages/<uuid:pk>": f"messages/{self.alerts[project.pk].pk}",
+            "replays/<int:pk>": f"replays/{self.replays[project.pk].pk}",
+            "<str:side>/<int:round>": "replayed/1",
             "<uuid:pk>": str(self.deliveries[project.pk].pk),
             "<uuidstr:receipt>": str(self.deliveries[project.pk].pk),
             "<slug:slug>": (below or project).slug,

@@ -7,26 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from analysis.cases import harness
-from analysis.cases.harness import SCHEMA, Trace, canonical, main
+from analysis.cases.harness import SCHEMA, Trace, main, transcript_of
 from analysis.suite import analyse
-from transcripts.record import (
-    Call,
-    Ending,
-    InputChange,
-    Message,
-    Round,
-    RunLimits,
-    RunRecord,
-    Stop,
-    Tool,
-    diff_inputs,
-    json_text,
-)
+from transcripts.importers.native_run import read_run
+from transcripts.record import RunRecord
 
 
 def fired(case: Mapping[str, Any], trace: Trace) -> dict[str, str]:
@@ -43,69 +31,7 @@ def fired(case: Mapping[str, Any], trace: Trace) -> dict[str, str]:
 
 def record_of(case: Mapping[str, Any], trace: Trace) -> RunRecord:
     """The replayed run as a record: what the model was shown, replied, and got back."""
-    recorded = case["run"]
-    limits = recorded.get("limits") or {}
-    previous: list[str] = []
-    rounds = []
-    for at, entry in enumerate(trace.rounds):
-        keys = [f"m{number}" for number in trace.inputs[at]]
-        change = diff_inputs(previous, keys)
-        previous = keys
-        rounds.append(round_of(entry, change))
-    return RunRecord(
-        run_id=f"replay of {recorded.get('run_id', '')}",
-        rounds=tuple(rounds),
-        messages=tuple(
-            Message(f"m{number}", role, text) for number, (role, text) in enumerate(trace.messages)
-        ),
-        tools=tuple(
-            Tool(tool["name"], tool.get("description", ""), schema_text(tool.get("schema")))
-            for tool in recorded.get("tools", [])
-        ),
-        agent=str(recorded.get("agent", "")),
-        provider=str(recorded.get("provider", "")),
-        model=str(recorded.get("model", "")),
-        # A replay that is still going when its script is over does not go on.
-        ending=Ending.STOPPED if trace.ending in ("", "open") else Ending(trace.ending),
-        ending_reason=trace.reason,
-        currency=str(recorded.get("currency", "")),
-        context_window=recorded.get("context_window"),
-        limits=RunLimits(rounds=limits.get("rounds"), seconds=limits.get("seconds")),
-        format="replay",
-    )
-
-
-def schema_text(schema: Any) -> str:
-    return schema if isinstance(schema, str) else json_text(schema) if schema else ""
-
-
-def round_of(entry: Mapping[str, Any], change: InputChange) -> Round:
-    """A round as it would have been recorded: each call's result is what the model was shown of it.
-
-    Where the loop ended before the model saw it, the tool's own answer stands in.
-    """
-    made = {call["id"]: call for call in entry["made"]}
-    calls = []
-    for asked in entry["calls"]:
-        shown, own = asked.get("shown"), made.get(asked["id"])
-        result = shown["text"] if shown else own["result"] if own else None
-        flag = shown["is_error"] or None if shown else own["is_error"] if own else None
-        args = asked["args"] if isinstance(asked["args"], str) else canonical(asked["args"])
-        calls.append(Call(asked["name"], args, result, flag, id=asked["id"], joined="id"))
-    return Round(
-        number=entry["round"],
-        stop=Stop(entry["stop"]) if entry["stop"] in set(Stop) else Stop.UNKNOWN,
-        stop_raw=entry["stop_raw"] or entry["stop"],
-        reply=entry["reply"],
-        calls=tuple(calls),
-        input=change,
-        tokens_in=entry["tokens_in"],
-        tokens_out=entry["tokens_out"],
-        cost=None if entry["cost"] is None else Decimal(str(entry["cost"])),
-        model=entry["model"],
-        duration_ms=entry["duration_ms"],
-        error=entry["error"],
-    )
+    return read_run(transcript_of(case, trace), "replay")
 
 
 def replay_command(arguments: Sequence[str]) -> int:

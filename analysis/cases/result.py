@@ -15,7 +15,12 @@ from jsonschema import Draft202012Validator
 
 from analysis.cases.case import listed, load_json, places
 from analysis.cases.harness import CaseError
+from analysis.cases.harness.reading import LARGEST_TRANSCRIPT
+from analysis.cases.parts import storable
+from transcripts.importers.fields import FieldError
+from transcripts.importers.native_run import read_run
 
+MOST_SAID = 2**31 - 1
 SCHEMA_FILE = Path(__file__).with_name("result.schema.json")
 
 
@@ -37,7 +42,34 @@ def read_result(content: bytes | str) -> dict[str, Any]:
     if found:
         raise CaseError(listed(found))
     each = [{k: v for k, v in run.items() if k != "printed"} for run in result["each"]]
-    return {**result, "each": each}
+    return {**result, "each": each, "replays": read_replays(result)}
+
+
+def read_replays(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the replays of a result said: {run, state, record | left_out (characters)} of each.
+
+    Raises CaseError that says where.
+    """
+    states = {run["run"]: run["state"] for run in result["each"]}
+    replays: list[dict[str, Any]] = []
+    for at, replay in enumerate(result.get("replays", ())):
+        place, number = f"$.replays[{at}]", replay["run"]
+        if number not in states:
+            raise CaseError(f"{place}.run: each lists no run {number}")
+        if any(number == known["run"] for known in replays):
+            raise CaseError(f"{place}.run: run {number} is there twice")
+        told = {"run": number, "state": states[number]}
+        transcript = replay.get("transcript")
+        size = len(json.dumps(transcript)) if transcript else replay.get("left_out", 1)
+        if transcript is None or size > LARGEST_TRANSCRIPT:
+            replays.append({**told, "left_out": min(size, MOST_SAID)})
+            continue
+        try:
+            record = read_run(storable(transcript), "replay", f"{place}.transcript")
+        except FieldError as error:
+            raise CaseError(f"{error.field}: {error.error}") from None
+        replays.append({**told, "record": record})
+    return replays
 
 
 def contradictions(result: Mapping[str, Any]) -> list[str]:

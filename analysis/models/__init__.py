@@ -9,7 +9,14 @@ from analysis.models.alerts import (
     MessageState,
 )
 from analysis.models.annotations import Annotation, AnnotationKind, AnnotationVersion
-from analysis.models.cases import CaseResult, CaseRevision, ResultSource, ResultState, TestCase
+from analysis.models.cases import (
+    CaseReplay,
+    CaseResult,
+    CaseRevision,
+    ResultSource,
+    ResultState,
+    TestCase,
+)
 from analysis.models.incidents import (
     Fingerprint,
     Incident,
@@ -34,6 +41,7 @@ __all__ = [
     "Annotation",
     "AnnotationKind",
     "AnnotationVersion",
+    "CaseReplay",
     "CaseResult",
     "CaseRevision",
     "ChannelKind",

@@ -159,3 +159,26 @@ class CaseResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.passed} of {self.runs} of case {self.case_id}"
+
+
+class CaseReplay(models.Model):
+    """What was said in one run of a result: the run's number there, and its transcript.
+
+    `transcript` is that run in the native format, as JSON text; `left_out` is how many characters
+    one had that was too long to be kept. It is no run of the project: it stands in no list, figure
+    or incident, and goes with its result.
+    """
+
+    result = models.ForeignKey(CaseResult, models.CASCADE, related_name="replays", db_index=False)
+    run = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=ResultState)
+    rounds = models.PositiveIntegerField(default=0)
+    transcript = MaskedTextField(blank=True)
+    left_out = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ("result", "run")
+        constraints = (models.UniqueConstraint(fields=("result", "run"), name="case_replay_once"),)
+
+    def __str__(self) -> str:
+        return f"run {self.run} of result {self.result_id}"

@@ -12,12 +12,18 @@ from analysis.cases.export_pytest import file_name
 from analysis.cases.harness import wilson
 from analysis.models import CaseResult, TestCase
 from analysis.pages.case_versions import GROUPINGS, version_chart, version_rows
-from analysis.selectors.cases import definition_of, latest_result, may_read_case
+from analysis.selectors.cases import (
+    case_replays,
+    definition_of,
+    latest_result,
+    may_read_case,
+)
 from analysis.services.case_incidents import resolve_offer
 from transcripts.access import May, Reader
 from transcripts.choices import Ending
 
 TROUBLES_SHOWN = 8
+REPLAYS_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,7 @@ def case_context(case: TestCase, reader: Reader, by: str) -> dict[str, Any]:
     by = by if by in GROUPINGS else ""
     rows = version_rows(case, by)
     latest = latest_result(case=case)
+    replays = case_replays(case=case, limit=REPLAYS_SHOWN) if may_read else []
     return {
         "case": case,
         "may_read": may_read,
@@ -53,6 +60,8 @@ def case_context(case: TestCase, reader: Reader, by: str) -> dict[str, Any]:
             [branch_words(branch) for branch in definition.get("branches", ())] if may_read else []
         ),
         "latest": latest,
+        "replays": replays,
+        "comparable": next((replay for replay in replays if not replay.left_out), None),
         "troubles": latest.troubles[:TROUBLES_SHOWN] if latest and may_read else [],
         "endings": endings(latest),
         "rows": rows,

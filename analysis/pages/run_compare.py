@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
-from analysis.comparing import Alignment, Kind, Pair, aligned, with_same_answers
-from analysis.selectors.run_steps import run_steps, same_answers
+from analysis.comparing import Alignment, Kind, Pair, Step, aligned, with_same_answers
+from analysis.selectors.run_steps import run_answers, run_steps
 from transcripts.cards import RoundCard, round_cards
 from transcripts.models import Run
 from transcripts.selectors.pages import round_window
@@ -18,13 +19,18 @@ SHOWN = 40
 BEFORE = 2
 # So many in a row that are the same are folded into one line.
 SMALLEST_FOLD = 4
+# Rounds with another answer that are looked at again.
+MOST_ANSWERS = 5_000
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the page: two rounds beside each other, or `count` pairs that are the same."""
+    """A line of the page: two rounds beside each other, or `count` pairs that are the same; `at` is
+    the first pair's place.
+    """
 
     pair: Pair
+    at: int
     left: RoundCard | None = None
     right: RoundCard | None = None
     count: int = 1
@@ -32,17 +38,60 @@ class Line:
     first_difference: bool = False
 
 
-class RunComparison:
+class Side(Protocol):
+    """A run that is compared, wherever it is kept."""
+
+    def steps(self) -> list[Step]:
+        """Its rounds as what is compared."""
+
+    def answers(self, numbers: Sequence[int]) -> dict[int, list[str]]:
+        """What came back in these rounds, where they have calls, without what never is the same."""
+
+    def cards(self, numbers: Iterable[int | None]) -> dict[int, RoundCard]:
+        """The rounds with these numbers as the page shows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run of the project."""
+
+    run: Run
+
+    def steps(self) -> list[Step]:
+        return run_steps(run=self.run)
+
+    def answers(self, numbers: Sequence[int]) -> dict[int, list[str]]:
+        return run_answers(run=self.run, numbers=numbers)
+
+    def cards(self, numbers: Iterable[int | None]) -> dict[int, RoundCard]:
+        return _cards(self.run, numbers)
+
+
+class Comparison:
     """Two runs side by side. Queries are made when a part is asked for, once each."""
 
-    def __init__(self, left: Run, right: Run) -> None:
+    def __init__(self, left: Side, right: Side) -> None:
         self.left, self.right = left, right
 
     @cached_property
     def alignment(self) -> Alignment:
-        found = aligned(run_steps(run=self.left), run_steps(run=self.right))
+        found = aligned(self.left.steps(), self.right.steps())
         answers = [pair for pair in found.pairs if pair.kind == Kind.ANSWER]
-        return with_same_answers(found, same_answers(self.left, self.right, answers))
+        return with_same_answers(found, self._same(answers[:MOST_ANSWERS]))
+
+    def _same(self, pairs: Sequence[Pair]) -> set[Pair]:
+        """Which pairs of rounds, that ask for the same, got answers that say the same: they differ
+        in time stamps, request ids and durations alone.
+        """
+        if not pairs:
+            return set()
+        mine = self.left.answers([pair.left for pair in pairs if pair.left])
+        theirs = self.right.answers([pair.right for pair in pairs if pair.right])
+        return {
+            pair
+            for pair in pairs
+            if pair.left in mine and mine[pair.left] == theirs.get(pair.right or 0)
+        }
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -63,9 +112,9 @@ class RunComparison:
         """The pair that the page begins at: just before the first difference."""
         return max(0, (self.alignment.first_difference or 0) - BEFORE)
 
-    def lines(self, start: int) -> tuple[list[Line], int | None]:
-        """Lines from pair `start`, and the pair after them, None at the end. Four queries at
-        most per run.
+    def lines(self, start: int, *, whole: bool = False) -> tuple[list[Line], int | None]:
+        """Lines from pair `start`, and the pair after them, None at the end; `whole`: none of them
+        folded. Four queries at most per run.
         """
         pairs = self.alignment.pairs
         stretches: list[tuple[int, int]] = []
@@ -74,7 +123,7 @@ class RunComparison:
             end = at + 1
             while end < len(pairs) and pairs[at].kind == pairs[end].kind == Kind.SAME:
                 end += 1
-            if end - at < SMALLEST_FOLD:
+            if whole or end - at < SMALLEST_FOLD:
                 end = at + 1
             stretches.append((at, end))
             at, shown = end, shown + 1
@@ -83,11 +132,12 @@ class RunComparison:
     def _lines(self, stretches: Sequence[tuple[int, int]]) -> list[Line]:
         pairs, odd = self.alignment.pairs, self.alignment.first_difference
         single = [pairs[at] for at, end in stretches if end - at == 1]
-        left = _cards(self.left, (pair.left for pair in single))
-        right = _cards(self.right, (pair.right for pair in single))
+        left = self.left.cards(pair.left for pair in single)
+        right = self.right.cards(pair.right for pair in single)
         return [
             Line(
                 pair=pairs[at],
+                at=at,
                 left=left.get(pairs[at].left or 0),
                 right=right.get(pairs[at].right or 0),
                 count=end - at,

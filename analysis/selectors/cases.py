@@ -10,9 +10,11 @@ from typing import Any
 
 from django.db.models import F, QuerySet
 
-from analysis.models import CaseResult, CaseRevision, Incident, IncidentRun, TestCase
+from analysis.models import CaseReplay, CaseResult, CaseRevision, Incident, IncidentRun, TestCase
 from transcripts.access import May, Reader
+from transcripts.importers.native_run import read_run
 from transcripts.models import Project, Run
+from transcripts.record import RunRecord
 
 # "CASE-7", "case-7" or "7".
 NUMBER = re.compile(r"(?:CASE-)?([1-9]\d{0,8})", re.IGNORECASE)
@@ -71,6 +73,31 @@ def cases_of_incident(*, incident: Incident) -> list[TestCase]:
 def latest_result(*, case: TestCase) -> CaseResult | None:
     """What came in last of a case."""
     return CaseResult.objects.filter(case=case).order_by("-received_at", "-pk").first()
+
+
+def case_replays(*, case: TestCase, limit: int) -> list[CaseReplay]:
+    """What replays of a case said, those of the latest result first; without the transcripts."""
+    found = CaseReplay.objects.filter(result__case=case).defer("transcript")
+    ordered = found.select_related("result").order_by("-result__received_at", "-result", "run")
+    return list(ordered[:limit])
+
+
+def replays_of_run(*, run: Run, limit: int) -> list[CaseReplay]:
+    """What replays of the cases made of a run said, the latest result first."""
+    living = CaseReplay.objects.filter(result__case__run=run, result__case__deleted_at=None)
+    found = living.exclude(transcript="").defer("transcript", "result__case__recording")
+    ordered = found.select_related("result__case")
+    return list(ordered.order_by("-result__received_at", "-result", "run")[:limit])
+
+
+def recorded_run(*, case: TestCase) -> RunRecord:
+    """The run that a case was made of, as it was then."""
+    return read_run(json.loads(case.recording), case.name)
+
+
+def replayed_run(*, replay: CaseReplay) -> RunRecord:
+    """What a replay said, as a run."""
+    return read_run(json.loads(replay.transcript), "replay")
 
 
 def case_revisions(*, case: TestCase) -> list[CaseRevision]:

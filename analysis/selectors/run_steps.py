@@ -8,15 +8,13 @@ from typing import Any
 
 from django.db import connection
 
-from analysis.comparing import Pair, Step
+from analysis.comparing import Step
 from analysis.detectors.reading.keys import read_args, stable
 from transcripts.models import Run
 
 # Characters of arguments and of a result that are read as a person would; longer ones are compared
 # letter for letter.
 LONGEST = 20_000
-# Rounds with another answer that are looked at again.
-MOST_ANSWERS = 5_000
 
 # Two queries, and no join: of a run that has just come in Postgres has no statistics, and would
 # look through all of its calls for each of its rounds.
@@ -46,44 +44,34 @@ def run_steps(*, run: Run) -> list[Step]:
     for number, name, args, result, failed in _rows(_CALLS, (LONGEST, run.pk)):
         # Empty answers differ from none.
         came = f"{result}{failed}"
-        key = keys.get((name, args)) or keys.setdefault((name, args), _key(name, args))
+        key = keys.get((name, args)) or keys.setdefault((name, args), key_of(name, args))
         calls.setdefault(number, []).append((key, name, came))
     return [
-        _step(number, stop, said, sorted(calls.get(number, ())))
+        step_of(number, stop, said, sorted(calls.get(number, ())))
         for number, stop, said in _rows(_ROUNDS, (run.pk,))
     ]
 
 
-def same_answers(left: Run, right: Run, pairs: Sequence[Pair]) -> set[Pair]:
-    """Which pairs of rounds, that ask for the same, got answers that say the same: they differ in
-    time stamps, request ids and durations alone. A query for each run.
-    """
-    looked = [pair for pair in pairs[:MOST_ANSWERS] if pair.left and pair.right]
-    if not looked:
-        return set()
-    mine = _answers(left, [pair.left for pair in looked if pair.left])
-    theirs = _answers(right, [pair.right for pair in looked if pair.right])
-    return {
-        pair
-        for pair in looked
-        if pair.left in mine and mine[pair.left] == theirs.get(pair.right or 0)
-    }
-
-
-def _answers(run: Run, numbers: Sequence[int]) -> dict[int, list[str]]:
-    """What came back in rounds with calls, in an order of its own."""
+def run_answers(*, run: Run, numbers: Sequence[int]) -> dict[int, list[str]]:
+    """What came back in some rounds with calls, in an order of its own. One query."""
     found: dict[int, list[str]] = {}
     for number, result, failed in _rows(_ANSWERS, (run.pk, list(numbers))):
-        told = "none" if result is None else f"={result}"
-        if result and len(result) <= LONGEST:
-            told = f"={stable(result)}"
-        found.setdefault(number, []).append(f"{failed} {told}")
+        found.setdefault(number, []).append(answer_told(result, failed))
     return {number: sorted(each) for number, each in found.items()}
 
 
-def _step(
+def answer_told(result: str | None, failed: bool | None) -> str:
+    """What came back of a call without time stamps, request ids and durations."""
+    told = "none" if result is None else f"={result}"
+    if result and len(result) <= LONGEST:
+        told = f"={stable(result)}"
+    return f"{failed} {told}"
+
+
+def step_of(
     number: int, stop: str, said: str | None, calls: Sequence[tuple[bytes, str, str]]
 ) -> Step:
+    """A round to compare: `said` where it has no call, else its calls (key, name, what came)."""
     return Step(
         number=number,
         asked=(stop, *(key for key, _, _ in calls)),
@@ -92,7 +80,8 @@ def _step(
     )
 
 
-def _key(name: str, args: str) -> bytes:
+def key_of(name: str, args: str) -> bytes:
+    """What a call asks for, as detectors compare it."""
     return _digest((name, read_args(args)[1]))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from analysis.cases.parts import case_digest
-from analysis.models import CaseResult, CaseRevision, TestCase
+from analysis.models import CaseReplay, CaseResult, CaseRevision, TestCase
 from analysis.selectors.cases import case_head
 from transcripts.maskers import run_masker, typed_masker
 from transcripts.masking import Masker
@@ -17,6 +17,13 @@ from transcripts.models import Project
 
 RESULT_TEXTS = ("prompt_version", "model_version", "code_version", "agent", "model")
 RESULT_VALUES = ("expectations", "divergence", "troubles")
+
+
+def case_masker(case: TestCase) -> Masker:
+    """The masker of a case's transcripts: a secret has one placeholder in a run, in the case that
+    was made of it, and in the replays of that.
+    """
+    return run_masker(case.project, case.run) if case.run else typed_masker(case.project)
 
 
 def cases_mask_again(*, project: Project) -> int:
@@ -31,8 +38,7 @@ def cases_mask_again(*, project: Project) -> int:
 @transaction.atomic
 def _case_mask_again(pk: int) -> bool:
     case = TestCase.objects.select_for_update().get(pk=pk)
-    # A secret has one placeholder in a run and in the case that was made of it.
-    masker = run_masker(case.project, case.run) if case.run else typed_masker(case.project)
+    masker = case_masker(case)
     before = (case.recording, case.title, case.agent)
     case.recording = masker.json_text(_plain(case.recording))
     case.title, case.agent = masker.text(_plain(case.title)), masker.text(_plain(case.agent))
@@ -46,6 +52,12 @@ def _case_mask_again(pk: int) -> bool:
             changed = True
     for result in CaseResult.objects.filter(case=case):
         changed |= _result_mask_again(result, masker)
+    for replay in CaseReplay.objects.filter(result__case=case).exclude(transcript=""):
+        transcript = masker.json_text(_plain(replay.transcript))
+        if transcript != replay.transcript:
+            replay.transcript = transcript
+            replay.save(update_fields=["transcript"])
+            changed = True
     case.mask_rule_set = masker.receipt.rule_set
     case.save()
     return changed

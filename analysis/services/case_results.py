@@ -15,6 +15,7 @@ from django.utils.dateparse import parse_datetime
 from analysis.cases.parts import storable
 from analysis.models import CaseResult, CaseRevision, ResultSource, TestCase
 from analysis.services.case_incidents import result_reopens
+from analysis.services.case_replays import replays_keep
 from transcripts.keys import content_digest
 from transcripts.maskers import typed_masker
 from transcripts.masking import Masker
@@ -50,6 +51,7 @@ def case_result_add(
     kept = CaseResult.objects.get(case=case, digest=digest)
     is_new = bool(added) and kept.received_at == row.received_at
     if is_new:
+        replays_keep(result=kept, told=result.get("replays", ()))
         result_reopens(case=case, result=kept)
     return kept, is_new
 

@@ -36,6 +36,7 @@ from transcripts.services.invitations import invitation_create
 
 # What a page is about, where that stands in its query.
 ASKED = {
+    "analysis:case_replay_text": "?part=reply",
     "analysis:run_changes": "?first=8&last=39",
     "analysis:run_find": "?q=vpn",
     "analysis:run_list": "?tab=all",
@@ -58,7 +59,7 @@ def a_lived_in_project(project: Project, user: User) -> dict[str, Any]:
     a_shown_run(live, project, live=True)
     case = a_test_case(run, author=user)
     a_kept_result(case, 92, 100, code="c1", prompt="p1")
-    a_kept_result(case, 40, 100, code="c2", prompt="p1")
+    replay = a_kept_result(case, 40, 100, code="c2", prompt="p1").replays.get()
     case_edit(case=case, definition={**VPN, "title": "VPN drops every few minutes"})
     good = json.dumps({"run_id": "from-a-file", "rounds": native_rounds()}).encode()
     waits = _delivery(project, b'{"run_id": "r", "rounds": [{"round": 0}]}')
@@ -89,6 +90,8 @@ def a_lived_in_project(project: Project, user: User) -> dict[str, Any]:
         "delivery": waits.pk,
         "token": token,
         "annotation": annotation.pk,
+        "replay": replay.pk,
+        "side": "replayed",
     }
 
 
@@ -140,7 +143,7 @@ def _patterns(listed: list[Any], space: str = "") -> Iterator[tuple[str, URLPatt
 
 
 def _value(name: str, argument: str, known: dict[str, Any]) -> Any:
-    about = {"job": "job", "run_job": "job", "annotation": "annotation"}
+    about = {"case_replay": "replay", "job": "job", "run_job": "job", "annotation": "annotation"}
     part = name.rpartition(":")[2]
     for start, key in about.items():
         if argument == "pk" and part.startswith(start):

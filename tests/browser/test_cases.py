@@ -72,6 +72,30 @@ def test_a_case_is_made_by_keys_alone(story: Run, desk: Page, live_server: Any) 
     assert desk.url.endswith("/cases/")
 
 
+def test_a_replay_is_put_beside_its_run_by_keys_alone(
+    story: Run, desk: Page, live_server: Any
+) -> None:
+    case = a_test_case(story)
+    a_kept_result(case, code="1.14.1")
+    go(desk, live_server, "run_detail", story.pk)
+
+    desk.keyboard.press("c")
+    expect(desk.locator("h1")).to_have_text("Compare with which run?")
+    replay = desk.get_by_role("link", name="The replay of CASE-1")
+    replay.focus()
+    desk.keyboard.press("Enter")
+
+    expect(desk.locator("h1")).to_have_text("They part in round 3: the same call, another answer")
+    difference = desk.locator("#difference")
+    expect(difference).to_contain_text("Nothing came back: an empty string")
+    expect(difference).to_contain_text("no permission")
+    desk.keyboard.press("u")
+    expect(desk.locator("h1")).to_contain_text("CASE-1")
+    desk.wait_for_load_state()
+    desk.keyboard.press("c")
+    expect(desk.locator("#difference")).to_be_visible()
+
+
 def test_what_is_wrong_is_told_at_the_top_and_leads_there(
     story: Run, desk: Page, live_server: Any
 ) -> None:

@@ -54,6 +54,7 @@ from analysis.cases.harness.results import replay, replay_all
 from analysis.cases.harness.tally import Settings, judge
 from analysis.cases.harness.tools import MOCKS, RAISES
 from analysis.cases.harness.trace import Trace
+from analysis.cases.harness.transcript import transcript_of
 
 __all__ = [
     "ENDINGS",
@@ -95,5 +96,6 @@ __all__ = [
     "run_all",
     "run_here",
     "told",
+    "transcript_of",
     "wilson",
 ]

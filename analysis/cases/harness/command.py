@@ -67,6 +67,7 @@ def parser(program: str) -> argparse.ArgumentParser:
     add("--junit", metavar="FILE", help="write JUnit XML")
     add("--json", action="store_true", help="print one JSON object a case")
     add("--post", metavar="URL", help="send results to Agentdesk; the key is in AGENTDESK_KEY")
+    add("--no-transcripts", action="store_true", help="results without what the replays said")
     add(
         "--code-version",
         default=os.environ.get("GITHUB_SHA") or os.environ.get("CI_COMMIT_SHA", ""),
@@ -97,6 +98,7 @@ def settings_of(asked: argparse.Namespace) -> Settings:
         agent_name=asked.agent,
         versions=versions,
         pass_rate=asked.require,
+        transcripts=not asked.no_transcripts,
     )
 
 

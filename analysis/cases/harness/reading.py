@@ -30,6 +30,9 @@ PRINTED = 16_000  # characters kept of what a run prints: the end of it
 LONGEST_TEXT = 200_000  # characters kept of one message, reply or result
 
 
+LARGEST_TRANSCRIPT = 1_000_000  # characters of a replay's transcript that a result carries
+
+
 LARGEST_CASE = 64 * 1024 * 1024  # bytes of one case file
 
 

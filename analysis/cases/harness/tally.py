@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -13,13 +14,22 @@ from analysis.cases.harness.asking import Options
 from analysis.cases.harness.counting import wilson
 from analysis.cases.harness.judging import JUDGES, _as, told
 from analysis.cases.harness.processes import Job
-from analysis.cases.harness.reading import RESULT_SCHEMA, ROUNDS, SECONDS, canonical
+from analysis.cases.harness.reading import (
+    LARGEST_TRANSCRIPT,
+    RESULT_SCHEMA,
+    ROUNDS,
+    SECONDS,
+    canonical,
+)
 from analysis.cases.harness.trace import Trace
+from analysis.cases.harness.transcript import transcript_of
 
 
 @dataclass
 class Settings:
-    """How cases are replayed. `detectors` gives, for (case, trace), {detector that fired: why}."""
+    """How cases are replayed. `detectors` gives, for (case, trace), {detector that fired: why}.
+    `transcripts`: the result carries the first run that passed and the first that failed.
+    """
 
     runs: int = 1
     workers: int = 0  # 0: as many as there are processors
@@ -34,6 +44,7 @@ class Settings:
     versions: Mapping[str, str] = field(default_factory=dict)
     detectors: Callable[[Mapping[str, Any], Trace], Mapping[str, str]] | None = None
     pass_rate: float | None = None
+    transcripts: bool = True
 
     def options(self, case: Mapping[str, Any], number: int) -> Options:
         limits = case.get("limits", {})
@@ -80,6 +91,7 @@ class Tally:
     each: list[dict[str, Any]] = field(default_factory=list)
     counts: list[dict[str, int]] = field(default_factory=list)
     whys: list[dict[str, Any]] = field(default_factory=list)
+    firsts: dict[str, tuple[int, Trace]] = field(default_factory=dict)
 
     def add(self, job: Job, trace: Trace) -> None:
         expectations = self.case.get("expect", [])
@@ -97,10 +109,13 @@ class Tally:
                 self.whys[at][state] = {"run": job.number, "why": why}
             if state == "failed":
                 failed.append(name_of(expectations[at]))
+        outcome = "failed" if failed or trouble(trace) else "passed"
+        if outcome not in self.firsts or job.number < self.firsts[outcome][0]:
+            self.firsts[outcome] = (job.number, trace)
         self.each.append({
             "run": job.number,
             "seed": job.options.seed,
-            "state": "failed" if failed or trouble(trace) else "passed",
+            "state": outcome,
             "ending": trace.ending,
             "reason": trace.reason,
             "trouble": trouble(trace),
@@ -146,7 +161,19 @@ class Tally:
             "expectations": expectations,
             "divergence": diverged and {"run": diverged["run"], **diverged["divergence"]},
             "each": self.each,
+            "replays": self._replays() if settings.transcripts else [],
         }
+
+    def _replays(self) -> list[dict[str, Any]]:
+        """The transcripts of the first runs; of one that is too long, how long it is."""
+        replays = []
+        for number, trace in sorted(self.firsts.values(), key=lambda first: first[0]):
+            transcript = transcript_of(self.case, trace)
+            size = len(json.dumps(transcript))
+            left_out = size > LARGEST_TRANSCRIPT
+            told = {"left_out": size} if left_out else {"transcript": transcript}
+            replays.append({"run": number, **told})
+        return replays
 
 
 def expectation_result(

@@ -101,6 +101,8 @@ ELSEWHERE = {
     "analysis:case_edit": ENGINEER,
     "analysis:case_file": ENGINEER,
     "analysis:case_history": ENGINEER,
+    "analysis:case_replay": LEAD,
+    "analysis:case_replay_text": LEAD,
     "analysis:case_resolve": LEAD,
     "analysis:case_return": ENGINEER,
     "analysis:case_suite": ENGINEER,
