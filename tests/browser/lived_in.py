@@ -55,7 +55,7 @@ def a_lived_in_project(project: Project, user: User) -> dict[str, Any]:
     handed = [[call("get_rights", {"folder": "payroll"}, "only the owner may give it")]]
     handed += [[call("escalate_to_it_team", {"reason": "no right"}, "queued")]]
     a_shown_run(a_run(*handed, run_id="t-1", ticket_id="IT-20962", agent="helpdesk"), project)
-    live = a_run([call()], run_id="t-2", ticket_id="IT-20970", agent="helpdesk")
+    live = a_run([call()], live=True, run_id="t-2", ticket_id="IT-20970", agent="helpdesk")
     a_shown_run(live, project, live=True)
     case = a_test_case(run, author=user)
     a_kept_result(case, 92, 100, code="c1", prompt="p1")
