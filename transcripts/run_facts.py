@@ -62,17 +62,23 @@ def transcript_fact(completeness: dict[str, Any]) -> Fact:
         missing.append(f"{len(gaps) - 3} more gaps")
     unanswered = completeness.get("unanswered_calls", 0)
     if unanswered:
-        missing.append(f"{unanswered} call{'s' if unanswered > 1 else ''} without a result")
+        missing.append(
+            f"{grouped(unanswered)} call{'s' if unanswered > 1 else ''} without a result"
+        )
     orphans = completeness.get("orphan_results", 0)
     if orphans:
-        missing.append(f"{orphans} result{'s' if orphans > 1 else ''} that answer no call")
+        missing.append(
+            "1 result that answers no call"
+            if orphans == 1
+            else f"{grouped(orphans)} results that answer no call"
+        )
     notes = [
-        f"{completeness[name]} {words}"
-        for name, words in (
-            ("missing_stops", "rounds without a stop label"),
-            ("folded", "repeats folded on arrival"),
-            ("replaced", "rounds replaced"),
-            ("late", "rounds came late"),
+        f"{grouped(completeness[name])} {one if completeness[name] == 1 else many} {words}"
+        for name, one, many, words in (
+            ("missing_stops", "round", "rounds", "without a stop label"),
+            ("folded", "repeat", "repeats", "folded on arrival"),
+            ("replaced", "round", "rounds", "replaced"),
+            ("late", "round", "rounds", "came late"),
         )
         if completeness.get(name)
     ]
@@ -123,4 +129,5 @@ def _cached(run: Run) -> str:
 def _tokens(run: Run) -> str:
     if run.tokens_in is None and run.tokens_out is None:
         return ""
-    return f"{compact(run.tokens_in)} in, {compact(run.tokens_out)} out"
+    known = ((run.tokens_in, "in"), (run.tokens_out, "out"))
+    return ", ".join(f"{compact(count)} {way}" for count, way in known if count is not None)

@@ -19,6 +19,7 @@ from tests.factories import a_key, a_member, a_project
 from transcripts.choices import DeliveryKind, KeyScope, Role
 from transcripts.export import all_exporters
 from transcripts.models import Project, Run
+from transcripts.run_facts import transcript_fact
 from transcripts.selectors.record import run_record
 from transcripts.services.deliveries import delivery_accept
 
@@ -89,6 +90,19 @@ def test_check_says_each_point(run: Run, tmp_path: Path) -> None:
     (checked,) = check_file(str(file))
 
     assert run_report(checked)["completeness"] == WANTED  # type: ignore[arg-type]
+
+
+def test_the_facts_count_in_words(run: Run) -> None:
+    fact = transcript_fact(run.completeness)
+
+    assert fact.note == (
+        "rounds 4 to 6 are missing; rounds 8 to 9 are missing; 1 call without a result; "
+        "1 result that answers no call"
+    )
+    assert fact.title == (
+        "1 round without a stop label; 2 repeats folded on arrival; 1 round replaced; "
+        "1 round came late"
+    )
 
 
 def test_the_page_says_each_point_to_all_who_see_runs(
