@@ -256,9 +256,9 @@ def message_card(message: dict[str, Any], *, shown: int = SHOWN) -> MessageCard:
     """The card of one row of `Message`."""
     origin = ""
     if message["reply_of"] is not None:
-        origin = f"the reply of round {message['reply_of']}"
+        origin = f"said in round {message['reply_of']:,}"
     elif message["result_round"] is not None:
-        origin = f"a result of round {message['result_round']}"
+        origin = f"came back in round {message['result_round']:,}"
     text, length = message["content_head"], message["content_length"]
     is_result = message["result_round"] is not None or message["role"] == "tool"
     node = json_node(text) if is_result and length == len(text) else None
@@ -301,7 +301,7 @@ def _gone_words(round_: dict[str, Any], window: RoundWindow) -> str:
     )
     if rounds:
         one = rounds[0] == rounds[-1]
-        parts.append(f"round {rounds[0]}" if one else f"rounds {rounds[0]} to {rounds[-1]}")
+        parts.append(f"round {rounds[0]:,}" if one else f"rounds {rounds[0]:,} to {rounds[-1]:,}")
     if not parts:
         parts.append("earlier messages")
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

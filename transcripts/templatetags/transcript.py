@@ -125,9 +125,12 @@ def _node_html(node: Node, *, depth: int) -> SafeString:
 @register.filter
 def heard_role(role: str) -> str:
     """A message's role as people read it."""
-    return {"system": "goal and rules", "developer": "goal and rules", "user": "person"}.get(
-        role, role
-    )
+    return {
+        "system": "goal and rules",
+        "developer": "goal and rules",
+        "user": "person",
+        "assistant": "model",
+    }.get(role, role)
 
 
 @register.filter

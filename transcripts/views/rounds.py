@@ -58,6 +58,7 @@ def round_input(request: HttpRequest, reader: Reader, pk: int, number: int) -> H
         "run": run,
         "number": number,
         "found": found,
+        "lost": _lost(run, found),
         "only": only,
         "is_gone": only in ("dropped", "gone"),
         "choices": _choices(found),
@@ -148,6 +149,12 @@ def _choices(found: inputs.RoundInput) -> list[tuple[str, str, str, int]]:
             ("gone", "gone since round 1", "g", len(found.gone)),
         ]
     return choices
+
+
+def _lost(run: Run, found: inputs.RoundInput) -> str:
+    """What of goal and ticket a round before read and this one does not, in words."""
+    named = ((run.goal_ident, "the goal"), (run.ticket_ident, "the ticket"))
+    return " and ".join(words for ident, words in named if ident and ident in found.gone)
 
 
 def _readable(reader: Reader, pk: int) -> Run:

@@ -76,6 +76,10 @@ def test_what_the_model_saw_in_order(lead: Client, project: Project) -> None:
         "Never mind.",
     ]
     assert listed.count("new in this round") == 1
+    assert "The model no longer sees the ticket." in text
+    assert "no longer sees" not in text_of(lead, "round_input", run, 2)
+    assert "<b>Goal and rules</b>" in listed
+    assert "<b>Person</b>" in listed
     gone = text_of(lead, "round_input", run, 3, only="gone")
     assert messages_in(gone) == ["My printer burns."]
     assert "new in this round" not in gone
