@@ -2,10 +2,10 @@
 
 One cell a round, one character a cell:
 
-    o  first odd round
+    o  first odd round, of what the run did not recover from
     t  goal or ticket are gone from here
     x  an odd fault or breach stands here
-    l  an odd fault or breach that the run made up for
+    l  an odd fault or breach, or the first odd round, that the run made up for
     r  a repeat, from the third time on
     f  finished
     c  cut off
@@ -66,7 +66,7 @@ def codes_of(
             _mark(codes, finding.round, "l" if finding.recovered_at else standing)
     _mark_repeats(codes, repeats)
     if first_odd is not None:
-        _mark(codes, first_odd.round, "o")
+        _mark(codes, first_odd.round, "l" if first_odd.recovered_at else "o")
     return codes
 
 

@@ -240,10 +240,10 @@ def _first_odd_part(kind: VerdictKind, first_odd: FirstOdd | None) -> list[Part]
     if first_odd is None:
         return []
     how = "handed off" if first_odd.handed_off else "made up for"
-    after = f"; {how} in round {first_odd.recovered_at}" if first_odd.recovered_at else ""
+    after = f"; {how} in round {first_odd.recovered_at:,}" if first_odd.recovered_at else ""
     return [
         Part(" "),
-        Part(f"First odd round: {first_odd.round}", first_odd.round),
+        Part(f"First odd round: {first_odd.round:,}", first_odd.round),
         Part(f", {first_odd.brief}{after}."),
     ]
 
@@ -267,7 +267,7 @@ def _repeats_and_loss(findings: Sequence[Finding], first_odd: FirstOdd | None) -
     for position, (number, text) in enumerate(sorted(clauses)):
         parts.append(Part(" " if position == 0 else "; "))
         start = "From" if position == 0 else "from"
-        parts.append(Part(f"{start} round {number}", number))
+        parts.append(Part(f"{start} round {number:,}", number))
         parts.append(Part(f" {text}"))
     if parts:
         parts.append(Part("."))
@@ -275,7 +275,7 @@ def _repeats_and_loss(findings: Sequence[Finding], first_odd: FirstOdd | None) -
 
 
 def _until(finding: Finding) -> str:
-    return f", until round {finding.recovered_at}" if finding.recovered_at else ""
+    return f", until round {finding.recovered_at:,}" if finding.recovered_at else ""
 
 
 def _first_trouble(findings: Sequence[Finding]) -> list[Part]:
@@ -292,6 +292,6 @@ def _first_trouble(findings: Sequence[Finding]) -> list[Part]:
         return []
     return [
         Part(" "),
-        Part(f"By round {standing.round}", standing.round),
+        Part(f"By round {standing.round:,}", standing.round),
         Part(f" {standing.brief}."),
     ]

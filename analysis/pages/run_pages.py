@@ -211,12 +211,17 @@ class RunView:
             context_window=self.context_window,
         )
 
+    @property
+    def odd_tone(self) -> str:
+        """The map's tone of the first odd round."""
+        return "recovered" if self.verdict and self.verdict.recovered_at else "odd"
+
     def _marks(self) -> list[Mark]:
         named = {finding.pk for finding in self.findings.first_of_each()}
         by_round: dict[int, Mark] = {}
         for finding in self.findings.rows:
             is_odd = finding.round == self.odd_round
-            tone = "odd" if is_odd else _mark_tone(finding)
+            tone = self.odd_tone if is_odd else _mark_tone(finding)
             label = detector_title(finding.detector).lower() if finding.pk in named else ""
             known = by_round.get(finding.round)
             through = finding.detector in TRIMMED or bool(known and known.through)

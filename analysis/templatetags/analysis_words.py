@@ -20,7 +20,7 @@ from transcripts.templatetags.transcript import shown
 register = template.Library()
 
 # "round 3", "First odd round: 3", "rounds 5"; the number is what is linked.
-ROUND_MENTION = re.compile(r"(?i)\b(rounds?:? )(\d{1,7})\b")
+ROUND_MENTION = re.compile(r"(?i)\b(rounds?:? )(\d{1,3}(?:,\d{3})+|\d{1,7})\b")
 
 
 @register.filter
@@ -85,7 +85,7 @@ def round_links(sentence: str, address: str, kept: str, odd_round: int | None) -
     parts: list[str] = []
     at = 0
     for match in ROUND_MENTION.finditer(sentence):
-        number = int(match[2])
+        number = int(match[2].replace(",", ""))
         parts.append(shown(sentence[at : match.start(2)]))
         query = f"{kept}&at={number}" if kept else f"at={number}"
         parts.append(

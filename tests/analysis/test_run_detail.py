@@ -69,7 +69,7 @@ def test_shows_verdict_facts_and_the_odd_round(lead: Client, project: Project) -
     assert len(names) == len(set(names))
     assert "Nothing came back: an empty string, no error flag" in text
     assert "First odd round: empty result." in text
-    assert "a lead, not proof" in text
+    assert "A lead, not proof" in text
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,9 @@ def test_a_hand_off_is_not_shown_as_recovery(
     assert f"First odd round{head}" in text
     assert f"{round_} in round 2." in text
     assert re.search(f"{round_} in round <a [^>]*>2</a>", text)
+    assert 'class="verdict recovered"' in text
+    assert '<path class="c-recovered"' in text
+    assert '<path class="c-odd"' not in text
 
 
 def test_folds_what_only_repeats_and_shows_what_stands_out(lead: Client, project: Project) -> None:

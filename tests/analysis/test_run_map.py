@@ -36,16 +36,36 @@ def cells_in(path: str) -> list[int]:
 def test_a_short_run_has_a_cell_a_round() -> None:
     drawn = a_map(52, Mark(3, "odd", "empty result"))
 
-    assert drawn.cells == 52
+    assert drawn.across == 52
     assert drawn.worst[2] == 3
     assert cells_in(dict(drawn.mark_paths)["odd"]) == [2]
     assert cells_in(dict(drawn.stop_paths)["wants_tool"]) == list(range(52))
 
 
+def test_rounds_of_a_short_run_do_not_look_like_stretches() -> None:
+    drawn = a_map(2, Mark(2, "odd", "empty result"))
+
+    assert drawn.across == 30
+    assert drawn.worst == (1, 2)
+    assert drawn.marks[0].x == 5
+
+
+def test_a_cell_whose_rounds_never_arrived_is_drawn_as_such() -> None:
+    came = [Bin(1, 1, "wants_tool", None), Bin(4, 4, "finished", None)]
+
+    drawn = run_map(
+        bins=came, top=None, last=5, per_cell=1, marks=(), repeats=(), context_window=None
+    )
+
+    assert cells_in(dict(drawn.stop_paths)["missing"]) == [1, 2, 4]
+    assert drawn.tones == {"missing"}
+    assert a_map(52).tones == frozenset()
+
+
 def test_a_long_run_takes_no_more_elements() -> None:
     short, long = a_map(52), a_map(32_843)
 
-    assert long.cells <= MAX_CELLS
+    assert long.across <= MAX_CELLS
     assert long.per_cell == 274
     assert len(long.stop_paths) == len(short.stop_paths) == 1
 

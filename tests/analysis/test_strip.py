@@ -32,7 +32,7 @@ def test_an_odd_round_that_was_made_up_for_is_paler_than_one_that_stands() -> No
 
     strip = analyse(a_run([NOTHING], [NOTHING], [worked], "Done.")).strip
 
-    assert strip == "o..f"
+    assert strip == "l..f"
 
 
 def test_calls_that_take_turns_are_hatched_from_their_third_time_on() -> None:
