@@ -161,6 +161,8 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
 ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"
 ACCOUNT_RATE_LIMITS = False
+# Not by a mailed code, which it offers to who came by a provider: its page is not here.
+ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa")
 ACCOUNT_FORMS = {
     "login": "transcripts.sign_in.forms.SignInForm",
     "change_password": "transcripts.sign_in.forms.ChangeForm",

@@ -321,6 +321,9 @@ REST: dict[str, list[Needs]] = {
     "password/forgotten/": [Needs(Open.TO_ALL)],
     "password/<str:uidb36>/<str:key>/": [Needs(Open.TO_ALL)],
     "account/": [Needs(Open.SIGNED_IN), Needs(Open.SIGNED_IN, "post", form={"name": "x"})],
+    "account/address/": [Needs(Open.SIGNED_IN), Needs(Open.SIGNED_IN, "post")],
+    "account/address/<str:token>/": [Needs(Open.SIGNED_IN, ok=410)],
+    "account/sessions/<int:pk>/end/": [Needs(Open.SIGNED_IN, "post", ok=404)],
     "account/password/": [
         Needs(Open.SIGNED_IN),
         Needs(Open.SIGNED_IN, "post", form={"oldpassword": "x"}),

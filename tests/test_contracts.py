@@ -290,12 +290,16 @@ def test_lock_files_hold_no_addresses() -> None:
 
 
 def test_no_style_and_no_script_stands_in_a_template() -> None:
-    """The content security policy refuses them; a page would lose them without a sound."""
+    """The content security policy refuses them; a page would lose them without a sound.
+
+    A mail has no other place for its style, and no script either.
+    """
     inline = re.compile(r"<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|javascript:", re.I)
     wrong = [
         f"{path.relative_to(ROOT)}: {found.group()}"
         for path in (ROOT / "templates").rglob("*.html")
         for found in inline.finditer(path.read_text(encoding="utf-8"))
+        if found.group() != " style=" or path.parent.name != "mail"
     ]
 
     assert wrong == []

@@ -119,6 +119,7 @@ class AccessAction(TextChoices):
     PASSWORD = "password", "changed password"
     FACTOR = "factor", "changed second factor"
     INVITE = "invite", "invited"
+    ADDRESS = "address", "changed e-mail address"
 
 
 def access_actions() -> list[tuple[str, str]]:

@@ -1,13 +1,16 @@
-"""Mail to people: who is invited, who forgot a password. No word of a transcript."""
+"""Mail to people, as text and as HTML: who is invited, who forgot a password, whose address
+changes. No word of a transcript.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from smtplib import SMTPException
 
 from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
-from django.core.mail import EmailMessage
+from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import int_to_base36
@@ -21,13 +24,13 @@ def invitation_send(*, invitation: Invitation, link: str) -> bool:
     """Mail the link; False where no mail is sent here, or the server does not take it."""
     subject = f"You are invited to {invitation.project.name} on Agentdesk"
     context = {"invitation": invitation, "link": link}
-    return _send(invitation.email, subject, "mail/invitation.txt", context)
+    return _send(invitation.email, subject, "invitation", context)
 
 
 def password_link_send(*, user: User) -> bool:
     """Mail a link by which the person chooses a new password."""
     context = {"link": settings.AGENTDESK_URL + password_link_path(user), "user": user}
-    return _send(user.email, "A new password for Agentdesk", "mail/password_link.txt", context)
+    return _send(user.email, "A new password for Agentdesk", "password_link", context)
 
 
 def password_link_path(user: User) -> str:
@@ -37,12 +40,41 @@ def password_link_path(user: User) -> str:
     return reverse("account_reset_password_from_key", kwargs=arguments)
 
 
-def _send(to: str, subject: str, template: str, context: dict[str, object]) -> bool:
+def address_link_send(*, user: User, email: str, link: str) -> bool:
+    """Mail the link that confirms `email` to it."""
+    context = {"link": link, "user": user, "email": email}
+    return _send(email, "Confirm your new address on Agentdesk", "address_link", context)
+
+
+def address_taken_send(*, email: str) -> bool:
+    """Tell the owner of an account that somebody wanted its address for another."""
+    return _send(email, "Your address on Agentdesk", "address_taken", {"email": email})
+
+
+def address_changed_send(*, before: str, after: str) -> bool:
+    """Tell the address that was left that it no longer signs in."""
+    context = {"before": before, "after": after}
+    return _send(before, "Your address on Agentdesk was changed", "address_changed", context)
+
+
+def mail_made(
+    *, to: str, subject: str, name: str, context: Mapping[str, object], headers: dict[str, str]
+) -> EmailMultiAlternatives:
+    """A mail of the templates `mail/<name>.txt` and `.html`, not yet sent."""
+    line = " ".join(subject.split())
+    told = {**context, "subject": line}
+    text = render_to_string(f"mail/{name}.txt", told)
+    mail = EmailMultiAlternatives(line, text, to=[to], headers=headers)
+    mail.attach_alternative(render_to_string(f"mail/{name}.html", told), "text/html")
+    return mail
+
+
+def _send(to: str, subject: str, name: str, context: Mapping[str, object]) -> bool:
     if not settings.AGENTDESK_SENDS_MAIL:
         return False
-    message = EmailMessage(" ".join(subject.split()), render_to_string(template, context), to=[to])
     try:
-        return message.send() == 1
+        mail = mail_made(to=to, subject=subject, name=name, context=context, headers={})
+        return mail.send() == 1
     except (SMTPException, OSError) as error:
         logger.warning("mail is not sent (%s)", type(error).__name__)
         return False

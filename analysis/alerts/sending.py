@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core.mail import EmailMessage
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -20,6 +19,7 @@ from analysis.alerts.outbox import quiet_of
 from analysis.alerts.signing import DELIVERY, SIGNATURE, TIMESTAMP, signature
 from analysis.models import AlertChannel, AlertKind, AlertMessage, ChannelKind, MessageState
 from analysis.words import without_quotes
+from transcripts.mail import mail_made
 from transcripts.maskers import typed_masker
 from transcripts.outgoing import OutgoingFailedError, OutgoingRefusedError, post
 from transcripts.sealing import SealError
@@ -178,20 +178,22 @@ def _mail(address: str, messages: Sequence[AlertMessage]) -> None:
     if settings.EMAIL_BACKEND.endswith("dummy.EmailBackend"):
         raise NotSentError("No mail server is set for this Agentdesk.")
     first = messages[0]
-    # A header takes one line, and no more than a mail client shows.
+    # A header takes no more than a mail client shows.
     line = " ".join(str(first.body["words"]).split())[:120]
     more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
-    text = "\n\n".join(
-        f"{AlertKind(each.kind).label.capitalize()} in {each.body['project']}\n"
-        f"{each.body['words']}\n{each.body['link']}"
-        for each in messages
-    )
-    flagged = reverse("analysis:run_list", args=[first.body["project"]]) + "?tab=flagged"
-    text += f"\n\nAll flagged runs:\n{settings.AGENTDESK_URL.rstrip('/')}{flagged}\n"
-    mail = EmailMessage(
-        subject=f"[Agentdesk] {line}{more}", body=text, to=[address],
+    project = first.body["project"]
+    flagged = reverse("analysis:run_list", args=[project]) + "?tab=flagged"
+    mail = mail_made(
+        to=address,
+        subject=f"[Agentdesk] {line}{more}",
+        name="alert",
+        context={
+            "project": project,
+            "told": [(AlertKind(each.kind).label, each.body) for each in messages],
+            "flagged": settings.AGENTDESK_URL.rstrip("/") + flagged,
+        },
         headers={"Message-ID": f"<{first.pk}.{first.attempts}@agentdesk>"},
-    )  # fmt: skip
+    )
     try:
         mail.send()
     except (OSError, smtplib.SMTPException) as error:

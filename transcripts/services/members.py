@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db import transaction
+from allauth.account.models import EmailAddress
+from django.db import IntegrityError, transaction
 
 from transcripts.choices import Role
 from transcripts.models import Membership, Project, User
@@ -20,6 +21,10 @@ class LastAdministratorError(ValueError):
 
 class AlreadyMemberError(ValueError):
     """The person is a member already."""
+
+
+class AddressTakenError(ValueError):
+    """Another account has the e-mail address."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,21 @@ def person_rename(*, user: User, name: str) -> None:
     """Take another name for a person."""
     user.name = name_cleaned(name)
     user.save(update_fields=["name"])
+
+
+def person_readdress(*, user: User, email: str) -> None:
+    """Take another e-mail address for a person, who signs in with it alone from now on; raises
+    `AddressTakenError`. Links for the old one, as for a new password, end.
+    """
+    try:
+        with transaction.atomic():
+            user.email = User.objects.normalize_email(email)
+            user.save(update_fields=["email"])
+            # By an address that allauth keeps beside the account's own one could still sign in.
+            EmailAddress.objects.filter(user=user).delete()
+    except IntegrityError:
+        user.refresh_from_db(fields=["email"])
+        raise AddressTakenError("Another account has this address.") from None
 
 
 @transaction.atomic

@@ -10,7 +10,8 @@ from allauth.usersessions.views import list_usersessions
 from django.urls import path
 
 from transcripts.single_sign_on.views import cancelled, come_back, go_there
-from transcripts.views.account import account
+from transcripts.views.account import account, session_end
+from transcripts.views.address import address_change, address_confirm
 from transcripts.views.invitation_accept import invitation_accept
 from transcripts.views.password_forgotten import password_forgotten
 
@@ -33,6 +34,8 @@ urlpatterns = [
     ),
     path("account/", account, name="account"),
     path("account/", account, name="mfa_index"),
+    path("account/address/", address_change, name="address_change"),
+    path("account/address/<str:token>/", address_confirm, name="address_confirm"),
     path("account/password/", account_views.password_change, name="account_change_password"),
     path("account/password/set/", account_views.password_set, name="account_set_password"),
     path("account/second-factor/", totp.activate_totp, name="mfa_activate_totp"),
@@ -48,4 +51,5 @@ urlpatterns = [
         name="mfa_generate_recovery_codes",
     ),
     path("account/sessions/", list_usersessions, name="usersessions_list"),
+    path("account/sessions/<int:pk>/end/", session_end, name="session_end"),
 ]

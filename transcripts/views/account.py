@@ -1,4 +1,4 @@
-"""One's own account: name, password, second factor, sessions."""
+"""One's own account: name, password, second factor, sessions, one of which can be ended."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from typing import cast
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.internal.flows.sessions import end_sessions
 from allauth.usersessions.models import UserSession
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from transcripts.models import User
 from transcripts.services.members import person_rename
@@ -47,3 +48,16 @@ def account(request: HttpRequest) -> HttpResponse:
         "by_provider": SocialAccount.objects.filter(user=user).exists(),
     }
     return render(request, "account/account.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+@login_required
+@never_cache
+def session_end(request: HttpRequest, pk: int) -> HttpResponse:
+    """Sign one's own session out elsewhere; the one that asks is signed out by its own button."""
+    session = UserSession.objects.filter(user=cast(User, request.user), pk=pk).first()
+    if session is None or session.is_current():
+        raise Http404("No such session of yours.")
+    end_sessions(request, [session])
+    messages.success(request, "That session is signed out.")
+    return redirect("usersessions_list")

@@ -242,6 +242,9 @@ def test_e_mail(project: Project, received: Received) -> None:
     assert sent.subject.endswith("(and 1 more)")
     assert "https://desk.example/p/helpdesk/incidents/2/" in sent.body
     assert sent.body.endswith("https://desk.example/p/helpdesk/runs/?tab=flagged\n")
+    ((html, kind),) = sent.alternatives
+    assert kind == "text/html"
+    assert 'href="https://desk.example/p/helpdesk/incidents/2/"' in html
     assert sent.recipients() == ["lead@desk.example"]
 
 

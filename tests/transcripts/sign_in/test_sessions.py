@@ -118,6 +118,36 @@ def test_a_person_sees_their_sessions_and_ends_the_others(person: User) -> None:
     assert line.detail == {"other sessions": 1}
 
 
+def test_one_chosen_session_is_signed_out(person: User) -> None:
+    first, second, third = Client(), Client(headers={"User-Agent": "Firefox/144"}), Client()
+    for client in (first, second, third):
+        sign_in(client)
+    chosen = UserSession.objects.get(session_key=second.session.session_key)
+
+    page = first.get("/account/sessions/").content.decode()
+    answer = first.post(f"/account/sessions/{chosen.pk}/end/")
+
+    assert page.count("/end/") == 2
+    assert answer.headers["Location"] == "/account/sessions/"
+    assert (is_in(first), is_in(second), is_in(third)) == (True, False, True)
+    line = AccessEntry.objects.filter(action=AccessAction.SIGN_OUT).latest("pk")
+    assert (line.user_id, line.detail) == (person.pk, {"other sessions": 1})
+
+
+def test_neither_a_strangers_session_nor_the_own_is_chosen(person: User) -> None:
+    first, stranger = Client(), Client()
+    sign_in(first)
+    a_user("other@desk.example", PASSWORD)
+    sign_in(stranger, "other@desk.example")
+    keys = (first.session.session_key, stranger.session.session_key)
+    own, theirs = (UserSession.objects.get(session_key=key) for key in keys)
+
+    answers = [first.post(f"/account/sessions/{each.pk}/end/") for each in (own, theirs)]
+
+    assert [answer.status_code for answer in answers] == [404, 404]
+    assert (is_in(first), is_in(stranger)) == (True, True)
+
+
 def test_a_changed_password_ends_the_other_sessions(person: User) -> None:
     first, second = Client(), Client()
     sign_in(first)
