@@ -24,7 +24,10 @@ def run_find(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     run = run_for(reader.project, pk)
     reader.require_read(run)
     words = request.GET.get("q", "").strip()[:LONGEST]
-    hits = find.run_find(run=run, words=words)
+    start = (
+        int(asked) if (asked := request.GET.get("start", "")).isdecimal() and len(asked) < 9 else 0
+    )
+    hits = find.run_find(run=run, words=words, start=start)
     if words:
         # The words themselves may be what must not be kept; that one searched is what is told.
         note_access(request, reader, AccessAction.FIND, run, {"texts": hits.texts})
@@ -34,7 +37,8 @@ def run_find(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
         "run": run,
         "words": words,
         "found": hits,
-        "left": hits.texts - len(hits.hits),
+        "left": hits.texts - hits.reached,
+        "before": max(hits.start - find.SHOWN_HITS, 0) if hits.start else None,
         "address": reverse("analysis:run_detail", args=[reader.project.slug, run.pk]),
         "kept": urlencode(kept),
     }

@@ -356,39 +356,6 @@ def test_a_run_of_another_project_is_not_found(lead: Client, project: Project) -
     assert by_its_own.status_code == by_ours.status_code == 404
 
 
-def test_find_counts_over_all_rounds(lead: Client, project: Project) -> None:
-    run = a_long_run(400, project)
-
-    text = text_of(lead, run, "run_find", q="RECORD 333 of")
-    nothing = text_of(lead, run, "run_find", q="100%")
-
-    assert "<b>1</b> text in <b>1</b> round holds" in text
-    assert f'{address_of(run)}?at=333#r333" data-goto="333"' in text
-    assert "<mark>record 333 of</mark>" in text
-    assert "Nothing in any round holds" in nothing
-
-
-def test_find_says_what_it_does_not_list(lead: Client, project: Project) -> None:
-    text = text_of(lead, a_long_run(400, project), "run_find", q="contoso")
-
-    assert "the first 50 are listed, 349 are not" in text
-
-
-def test_find_reaches_goal_and_ticket(lead: Client, project: Project) -> None:
-    text = text_of(lead, the_vpn_run(project), "run_find", q="Cannot Keep the ledger")
-
-    assert 'data-goto="1"' in text
-
-
-def test_find_keeps_the_words_out_of_the_log(lead: Client, project: Project) -> None:
-    run = the_vpn_run(project)
-
-    text_of(lead, run, "run_find", q="hunter2")
-
-    line = AccessEntry.objects.get(action=AccessAction.FIND)
-    assert "hunter2" not in str(line.detail) + line.what
-
-
 def test_a_live_run_says_what_has_come_since(lead: Client, project: Project) -> None:
     def rounds(count: int) -> RunRecord:
         calls = [[call("step", {"n": number})] for number in range(count)]

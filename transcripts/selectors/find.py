@@ -1,15 +1,30 @@
-"""Find in one run: every text of every round, in the database."""
+"""Find in one run: every text of every round, in the database.
+
+Words count as in the search of the run list: case, accents and width make no difference, and JSON's
+escapes are read as what they stand for. Postgres finds what is written alike; texts in which the
+words may be written otherwise are looked through here.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from django.db import connection
 
-from transcripts.models import Run
+from transcripts.models import Message, Round, Run
+from transcripts.text_index.places import spans_of
+from transcripts.text_index.words import folded, readable
 
 SHOWN_HITS = 50
 BEFORE, EXCERPT = 60, 180
+# Where words may be written otherwise: in JSON, as an escape.
+ESCAPED = frozenset('"\\/\n\t')
+# Texts that are taken at once to be looked through here, and letters of them in which one looks
+# for the first place.
+AT_ONCE = 1_000
+STRETCH = 5_000
 
 
 @dataclass(frozen=True)
@@ -25,81 +40,162 @@ class Hit:
 
 @dataclass(frozen=True)
 class Hits:
-    """The first hits in order of rounds; `texts` and `rounds` count all of them."""
+    """Hits in order of rounds, from hit `start` on; `texts` and `rounds` count all of them."""
 
     hits: tuple[Hit, ...] = ()
     texts: int = 0
     rounds: int = 0
+    start: int = 0
+
+    @property
+    def reached(self) -> int:
+        """How many there are up to the last of `hits`."""
+        return self.start + len(self.hits)
 
 
-# Texts are looked through once, for their places alone; excerpts are cut from those that are shown.
-FIND = """
-WITH places AS MATERIALIZED (
-    SELECT number AS round, 1 AS part, 0 AS index, NULL AS ident FROM transcripts_round
-     WHERE run_id = %(run)s AND strpos(lower(error COLLATE), %(words)s) > 0
-    UNION ALL
-    SELECT number, 2, 0, NULL FROM transcripts_round
-     WHERE run_id = %(run)s AND strpos(lower(reasoning COLLATE), %(words)s) > 0
-    UNION ALL
-    SELECT number, 3, 0, NULL FROM transcripts_round
-     WHERE run_id = %(run)s AND strpos(lower(reply COLLATE), %(words)s) > 0
-    UNION ALL
-    SELECT round_number, 4, index, NULL FROM transcripts_toolcall
-     WHERE run_id = %(run)s AND strpos(lower((name || ' ' || args) COLLATE), %(words)s) > 0
-    UNION ALL
-    SELECT round_number, 5, index, NULL FROM transcripts_toolcall
-     WHERE run_id = %(run)s AND strpos(lower(result COLLATE), %(words)s) > 0
-    UNION ALL
-    SELECT NULL, 0, 0, ident FROM transcripts_message
-     WHERE run_id = %(run)s AND strpos(lower(content COLLATE), %(words)s) > 0
-), first AS (
-    SELECT * FROM places ORDER BY round NULLS FIRST, part, index LIMIT %(limit)s
-), texts AS (
-    SELECT coalesce(
-               first.round,
-               (SELECT min(number) FROM transcripts_round
-                 WHERE run_id = %(run)s
-                   AND added @> jsonb_build_array(jsonb_build_array(first.ident)))
-           ) AS round,
-           first.part, first.index,
-           CASE first.part
-               WHEN 0 THEN m.content WHEN 1 THEN r.error WHEN 2 THEN r.reasoning
-               WHEN 3 THEN r.reply WHEN 4 THEN c.name || ' ' || c.args ELSE c.result
-           END AS text
-      FROM first
-      LEFT JOIN transcripts_round r ON r.run_id = %(run)s AND r.number = first.round
-      LEFT JOIN transcripts_toolcall c
-             ON c.run_id = %(run)s AND c.round_number = first.round AND c.index = first.index
-            AND first.part IN (4, 5)
-      LEFT JOIN transcripts_message m ON m.run_id = %(run)s AND m.ident = first.ident
-)
-SELECT round, part,
-       substr(text, greatest(strpos(lower(text COLLATE), %(words)s) - %(before)s, 1), %(excerpt)s),
-       (SELECT count(*) FROM places), (SELECT count(DISTINCT round) FROM places)
-  FROM texts ORDER BY round NULLS FIRST, part, index
+class Place(NamedTuple):
+    """A text that holds the words, in order of reading: `order` is its place among the messages
+    that its round added, `ident` the name of a message.
+    """
+
+    round: int
+    part: int
+    order: int
+    call: int
+    ident: str
+
+
+PARTS = ("message", "error", "reasoning", "reply", "call", "result", "result")
+MESSAGE, CALL, RESULT, ORPHAN = 0, 4, 5, 6
+# Part, what its rows are told by (round, index, ident), the text, and where from.
+_TEXTS = """
+SELECT 0, 0, 0, ident, content FROM transcripts_message WHERE run_id = %(run)s
+UNION ALL
+SELECT v.part, number, 0, '', v.text FROM transcripts_round
+CROSS JOIN LATERAL (VALUES (1, error), (2, reasoning), (3, reply)) AS v(part, text)
+WHERE run_id = %(run)s AND v.text <> ''
+UNION ALL
+SELECT v.part, round_number, index, '', v.text FROM transcripts_toolcall
+CROSS JOIN LATERAL (VALUES (4, name || ' ' || args), (5, result)) AS v(part, text)
+WHERE run_id = %(run)s AND v.text <> ''
+UNION ALL
+SELECT 6, number, o.place::int, '', o.orphan ->> 'content' FROM transcripts_round
+CROSS JOIN LATERAL jsonb_array_elements(orphans) WITH ORDINALITY AS o(orphan, place)
+WHERE run_id = %(run)s AND orphans <> '[]'
 """
-PARTS = ("message", "error", "reasoning", "reply", "call", "result")
+_PLACES = f"""
+SELECT part, number, index, ident, hit, CASE WHEN hit THEN NULL ELSE text END
+FROM (
+    SELECT *, strpos(lower(text COLLATE), lower(%(words)s COLLATE)) > 0 AS hit
+    FROM ({_TEXTS}) AS texts(part, number, index, ident, text)
+) AS looked
+WHERE hit OR octet_length(text) <> length(text) OR strpos(text, '\\u') > 0
+   OR (%(escaped)s AND strpos(text, '\\') > 0)
+"""
+_ADDED = """
+SELECT placed ->> 1, min(ARRAY[number, place]) FROM transcripts_round,
+    jsonb_array_elements(added) WITH ORDINALITY AS a(placed, place)
+WHERE run_id = %s AND placed ->> 1 = ANY(%s) GROUP BY 1
+"""
+_CALLS = """
+SELECT round_number, index, name, args, result FROM transcripts_toolcall
+JOIN unnest(%s::int[], %s::int[]) AS w(number, at) ON round_number = number AND index = at
+WHERE run_id = %s
+"""
 
 
-def run_find(*, run: Run, words: str) -> Hits:
-    """Where the run holds `words`, upper and lower case alike. One query."""
+def run_find(*, run: Run, words: str, start: int = 0) -> Hits:
+    """Where the run holds `words`, from hit `start` on. At most five queries."""
     words = words.replace("\x00", "").strip()
-    if not words:
+    if not folded(words):
         return Hits()
+    places = sorted(_with_rounds(run, list(_places(run, words))))
+    start = start if start < len(places) else 0
+    shown = places[start : start + SHOWN_HITS]
+    texts = _texts(run, shown)
+    hits = tuple(
+        Hit(place.round or None, PARTS[place.part], _excerpt(texts.get(place, ""), words))
+        for place in shown
+    )
+    return Hits(hits, len(places), len({place.round for place in places} - {0}), start)
+
+
+def _places(run: Run, words: str) -> Iterator[Place]:
+    # Plain letters are compared byte by byte, which takes a third of the time.
+    sql = _PLACES.replace("COLLATE", 'COLLATE "C"' if words.isascii() else "")
+    wanted, escaped = folded(words), not ESCAPED.isdisjoint(words)
     with connection.cursor() as cursor:
-        cursor.execute(
-            # Plain letters are compared byte by byte, which takes a third of the time.
-            FIND.replace("COLLATE", 'COLLATE "C"' if words.isascii() else ""),
-            {
-                "run": run.pk,
-                "words": words.lower(),
-                "limit": SHOWN_HITS,
-                "before": BEFORE,
-                "excerpt": EXCERPT,
-            },
-        )
-        rows = cursor.fetchall()
-    if not rows:
-        return Hits()
-    hits = tuple(Hit(round_, PARTS[part], excerpt) for round_, part, excerpt, _, _ in rows)
-    return Hits(hits, texts=rows[0][3], rounds=rows[0][4])
+        cursor.execute(sql, {"run": run.pk, "words": words, "escaped": escaped})
+        while rows := cursor.fetchmany(AT_ONCE):
+            for part, number, index, ident, hit, text in rows:
+                if hit or wanted in folded(_readable(part, text)):
+                    yield Place(number, part, 0, index, ident)
+
+
+def _with_rounds(run: Run, places: Sequence[Place]) -> Iterator[Place]:
+    """The places, those of messages in the round that added them first."""
+    idents = [place.ident for place in places if place.part == MESSAGE]
+    added = dict(_rows(_ADDED, (run.pk, idents))) if idents else {}
+    for place in places:
+        if place.part == MESSAGE and place.ident in added:
+            number, order = added[place.ident]
+            yield place._replace(round=number, order=order)
+        else:
+            yield place
+
+
+def _texts(run: Run, places: Sequence[Place]) -> dict[Place, str]:
+    """The whole texts of places. Three queries."""
+    found: dict[tuple[int, int, int, str], str] = {}
+    idents = [place.ident for place in places if place.part == MESSAGE]
+    for ident, content in Message.objects.filter(run=run, ident__in=idents).values_list(
+        "ident", "content"
+    ):
+        found[MESSAGE, 0, 0, ident] = content
+    of_rounds = Round.objects.filter(run=run, number__in=[place.round for place in places])
+    for number, *texts, orphans in of_rounds.values_list(
+        "number", "error", "reasoning", "reply", "orphans"
+    ):
+        found |= {(part, number, 0, ""): text for part, text in enumerate(texts, 1)}
+        for index, orphan in enumerate(orphans, 1):
+            found[ORPHAN, number, index, ""] = orphan["content"]
+    calls = [(place.round, place.call) for place in places if place.part in (CALL, RESULT)]
+    wanted = [number for number, _ in calls], [index for _, index in calls], run.pk
+    for number, index, name, args, result in _rows(_CALLS, wanted) if calls else ():
+        found[CALL, number, index, ""] = f"{name} {args}"
+        found[RESULT, number, index, ""] = result or ""
+    return {
+        place: _readable(place.part, found.get(_key(place), "")) for place in places
+    }  # fmt: skip
+
+
+def _key(place: Place) -> tuple[int, int, int, str]:
+    number = 0 if place.part == MESSAGE else place.round
+    return (place.part, number, place.call, place.ident)
+
+
+def _readable(part: int, text: str) -> str:
+    """A text as people read it."""
+    if part != CALL:
+        return readable(text)
+    name, _, args = text.partition(" ")
+    return f"{name} {readable(args)}"
+
+
+def _excerpt(text: str, words: str) -> str:
+    """The text around the first place of the words."""
+    at = 0
+    for start in range(0, len(text), STRETCH):
+        # The end of one stretch is the beginning of the next, so that no place is cut in two.
+        stretch = text[start : start + STRETCH + 4 * len(words)]
+        if folded(words) in folded(stretch):
+            at = start + next((first for first, _ in spans_of(stretch, words)), 0)
+            break
+    begin = max(at - BEFORE, 0)
+    return ("…" if begin else "") + text[begin : begin + EXCERPT]
+
+
+def _rows(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return list(cursor.fetchall())

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from transcripts.json_tree import Node, json_node
 from transcripts.places import place_in_words
+from transcripts.text_index.places import spans_of
 from transcripts.unseen import UNSEEN
 
 register = template.Library()
@@ -148,20 +149,27 @@ def state_words(state: str) -> str:
 
 @register.filter
 def marked(value: str, words: str) -> SafeString:
-    """Transcript text with each place of `words` marked, upper and lower case alike."""
-    if not words:
-        return shown(value)
+    """Transcript text with each place of `words` marked, whatever their case and accents."""
     parts: list[str] = []
     at = 0
     # A chip is marked as a whole: words within it would tear it apart.
-    for match in re.finditer(f"{SECRET}|(?P<words>{re.escape(words)})", value, re.IGNORECASE):
-        parts.append(shown(value[at : match.start()]))
-        hit = match["words"] is not None or words.lower() in match[0].lower()
-        parts.append(format_html("<mark>{}</mark>", shown(match[0])) if hit else shown(match[0]))
-        at = match.end()
-    parts.append(shown(value[at:]))
+    for chip in re.finditer(SECRET, value):
+        parts.append(_marked(value[at : chip.start()], words))
+        hit = next(spans_of(chip[0], words), None)
+        parts.append(format_html("<mark>{}</mark>", shown(chip[0])) if hit else shown(chip[0]))
+        at = chip.end()
+    parts.append(_marked(value[at:], words))
     # Every part is escaped by shown.
     return mark_safe("".join(parts))
+
+
+def _marked(text: str, words: str) -> str:
+    parts: list[str] = []
+    at = 0
+    for start, end in spans_of(text, words):
+        parts += [shown(text[at:start]), format_html("<mark>{}</mark>", shown(text[start:end]))]
+        at = end
+    return "".join([*parts, shown(text[at:])])
 
 
 @register.filter

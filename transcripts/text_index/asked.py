@@ -22,7 +22,7 @@ _PIECES = re.compile(r'(-?)(?:"([^"]*)"?|“([^”]*)”?|(\S+))')
 _EDGE, _END = r"(?:(?<![^\W_])|(?<=/[nrt]))", r"(?![^\W_])"
 # Shorter words are not looked for within others.
 _INNER_LEAST = 3
-_UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue"}
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _loose_term(word: str) -> str:
     """
     atom = atoms_of(word)[-1][:LONGEST]
     beginnings = [atom, re.sub("([aou])e", r"\1", atom)]
-    written_out = word.casefold().translate(str.maketrans(_UMLAUTS))
+    written_out = word.casefold().translate(_UMLAUTS)
     if written_out != word.casefold():
         beginnings.append(atoms_of(written_out)[-1][:LONGEST])
     if len(atom) >= _INNER_LEAST and atom.isalpha():
