@@ -21,7 +21,7 @@ from analysis.alerts.channels import removed_forget
 from analysis.alerts.looking import rules_look
 from analysis.alerts.outbox import ALERTS_SEND
 from analysis.alerts.sending import channels_due, messages_forget, messages_send
-from analysis.jobs import job_advance, jobs_left
+from analysis.jobs import JOB_RUN, job_advance, jobs_left, notes_forget
 from analysis.limits.learning import baselines_refresh
 from analysis.services.annotations import annotations_forget
 from analysis.services.cases import cases_forget
@@ -48,7 +48,6 @@ from transcripts.undo import changes_forget
 logger = logging.getLogger(__name__)
 
 RETRIED = (OperationalError, InterfaceError)
-JOB_RUN = "agentdesk.tasks.job_run"
 PROJECT_RETAIN = "agentdesk.tasks.project_retain"
 # What is still there at the second sweep after it was queued, the queue has lost, or is behind
 # with.
@@ -205,6 +204,7 @@ def sweep() -> int:
         enqueue(JOB_RUN, job_pk)
     changes_forget()
     removed_forget()
+    notes_forget()
     invitations_forget()
     annotations_forget()
     channels = channels_due()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -18,11 +19,14 @@ from django.utils import timezone
 
 from analysis.limits.previews import preview_step
 from analysis.lists.bulk import bulk_step
+from analysis.lists.taking_back import taking_back_step
 from analysis.masking_again import masking_step, trial_step
-from analysis.models import Job, JobKind, JobState
+from analysis.models import Job, JobKind, JobNote, JobState
 from analysis.reading_again import reading_step
 from analysis.services.incident_arrivals import grouped_together
 from transcripts.models import Project, User
+from transcripts.queueing import enqueue
+from transcripts.undo import UNDONE_WITHIN
 
 # A step returns whether the job is done. It sets the job's figures; `job_advance` saves them.
 STEPS: dict[str, Callable[[Job], bool]] = {
@@ -33,9 +37,13 @@ STEPS: dict[str, Callable[[Job], bool]] = {
     JobKind.ASSIGN: bulk_step,
     JobKind.LABEL: bulk_step,
     JobKind.DELETE: bulk_step,
+    JobKind.TAKE_BACK: taking_back_step,
 }
+JOB_RUN = "agentdesk.tasks.job_run"
 # Of these a project may have several at once.
-BESIDE_OTHERS = frozenset({JobKind.ASSIGN, JobKind.LABEL, JobKind.DELETE})
+BESIDE_OTHERS = frozenset({JobKind.ASSIGN, JobKind.LABEL, JobKind.DELETE, JobKind.TAKE_BACK})
+# These can be taken back.
+TAKEN_BACK = frozenset({JobKind.ASSIGN, JobKind.LABEL})
 # Finished jobs of a kind that a project keeps.
 KEPT = 20
 
@@ -64,6 +72,11 @@ def job_start(
     )
     Job.objects.filter(pk__in=old).delete()
     return Job.objects.create(project=project, kind=kind, wanted=wanted, total=total, user=user)
+
+
+def job_go_on(job: Job) -> None:
+    """Give a job to a worker; where the queue is away, the sweep does."""
+    transaction.on_commit(partial(enqueue, JOB_RUN, job.pk))
 
 
 def job_cancel(*, job: Job) -> bool:
@@ -106,6 +119,12 @@ def jobs_left(*, older_than: timedelta) -> list[int]:
     """Jobs that no worker has been at for so long."""
     left = Job.objects.filter(state=JobState.WAITING, stepped_at__lt=timezone.now() - older_than)
     return list(left.order_by("pk").values_list("pk", flat=True))
+
+
+def notes_forget() -> int:
+    """Delete what jobs noted that nobody can take back any more; returns how much."""
+    old = Job.objects.filter(kind__in=TAKEN_BACK, created_at__lt=timezone.now() - UNDONE_WITHIN)
+    return JobNote.objects.filter(job__in=old.values("pk")).delete()[0]
 
 
 def job_by_id(*, project: Project, pk: int) -> Job | None:

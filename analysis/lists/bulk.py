@@ -13,9 +13,9 @@ from django.http import HttpRequest, QueryDict
 from analysis.lists.filters import RunFilter
 from analysis.lists.matching import runs_matching
 from analysis.lists.searching import search_of
-from analysis.models import Job, JobKind
+from analysis.models import Job, JobKind, JobNote
 from analysis.services.keeping import HELD
-from analysis.services.run_triage import runs_assign, runs_label
+from analysis.services.run_triage import labels_before, runs_assign, runs_label
 from transcripts.access import May, Reader
 from transcripts.audit import access_record
 from transcripts.choices import AccessAction
@@ -28,8 +28,6 @@ from transcripts.services.removal import HeldError, run_erase
 # So many are done at once; more of them by a job, whose steps are as long.
 AT_ONCE = 500
 STEP = 200
-# Of a larger selection not every id is noted in the audit log and for taking it back.
-NOTED = 1_000
 # Larger files are asked for in parts.
 EXPORTED = 5_000
 LONGEST_LABEL = 100
@@ -147,27 +145,41 @@ def bulk_step(job: Job) -> bool:
 
 def _runs_of(job: Job) -> QuerySet[Run]:
     """The job's runs; none where who started it may not do it any more."""
-    membership = Membership.objects.filter(project=job.project, user=job.user).first()
-    if membership is None or job.user is None:
-        return Run.objects.none()
-    reader = Reader(job.project, job.user, membership.role, membership.restricted)
-    if not reader.may(May.ADMINISTER if job.kind == JobKind.DELETE else May.TRIAGE):
+    reader = may_go_on(job)
+    if reader is None:
         return Run.objects.none()
     if "runs" in job.wanted:
         return Run.objects.filter(project=job.project, pk__in=job.wanted["runs"])
     return listed(project=job.project, wanted=RunFilter.of_text(job.wanted["list"]), reader=reader)
 
 
+def may_go_on(job: Job) -> Reader | None:
+    """Who started the job, as a reader of today; None where they may not do it any more."""
+    membership = Membership.objects.filter(project=job.project, user=job.user).first()
+    if membership is None or job.user is None:
+        return None
+    reader = Reader(job.project, job.user, membership.role, membership.restricted)
+    what = May.ADMINISTER if job.kind == JobKind.DELETE else May.TRIAGE
+    return reader if reader.may(what) else None
+
+
 def _assign(job: Job, pks: list[int]) -> int:
     owner = User.objects.filter(pk=job.wanted["owner"]).first() if job.wanted["owner"] else None
     told = runs_assign(project=job.project, pks=pks, owner=owner)
+    JobNote.objects.bulk_create(
+        JobNote(job=job, run_id=pk, owner_id=before) for pk, before in told["before"]
+    )
     return len(told["before"])
 
 
 def _label(job: Job, pks: list[int]) -> int:
     label = label_of(job.project, job.wanted["label"])
     put = job.wanted["put"]
-    return len(runs_label(project=job.project, pks=pks, label=label, put=put)["runs"])
+    before = labels_before(runs_label(project=job.project, pks=pks, label=label, put=put))
+    JobNote.objects.bulk_create(
+        JobNote(job=job, run_id=pk, labels=labels) for pk, labels in before.items()
+    )
+    return len(before)
 
 
 def _delete(job: Job, pks: list[int]) -> int:

@@ -25,7 +25,7 @@ from analysis.models.incidents import (
     IncidentState,
     Priority,
 )
-from analysis.models.jobs import Job, JobKind, JobState
+from analysis.models.jobs import Job, JobKind, JobNote, JobState
 from analysis.models.limits import LearnedBaseline, LimitSet
 from analysis.models.lists import ColumnChoice, SavedView
 from analysis.models.tools import ToolUse
@@ -54,6 +54,7 @@ __all__ = [
     "IncidentState",
     "Job",
     "JobKind",
+    "JobNote",
     "JobState",
     "LearnedBaseline",
     "LimitSet",

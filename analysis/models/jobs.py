@@ -6,7 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from transcripts.models import Project, User
+from transcripts.fields import MaskedJSONField
+from transcripts.models import Project, Run, User
 
 
 class JobKind(models.TextChoices):
@@ -19,6 +20,7 @@ class JobKind(models.TextChoices):
     ASSIGN = "assign", "gives runs an owner"
     LABEL = "label", "labels runs"
     DELETE = "delete", "deletes runs"
+    TAKE_BACK = "take_back", "puts runs back as they were"
 
 
 class JobState(models.TextChoices):
@@ -84,3 +86,21 @@ class Job(models.Model):
     @property
     def percent(self) -> int:
         return 100 if not self.total else min(100, self.read * 100 // self.total)
+
+
+class JobNote(models.Model):
+    """What one run had before a job over chosen runs changed it: its owner, or the pairs of the
+    label that it was given. Kept for a day, so that the job can be taken back.
+    """
+
+    job = models.ForeignKey(Job, models.CASCADE, related_name="notes", db_index=False)
+    run = models.ForeignKey(Run, models.CASCADE, related_name="job_notes")
+    owner = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    labels = MaskedJSONField(default=list)
+
+    class Meta:
+        ordering = ("job", "pk")
+        indexes = (models.Index(fields=("job", "id"), name="job_note_in_order"),)
+
+    def __str__(self) -> str:
+        return f"run {self.run_id} before job {self.job_id}"

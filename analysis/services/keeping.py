@@ -12,6 +12,7 @@ from analysis.models import (
     Finding,
     Incident,
     IncidentRun,
+    JobNote,
     RunTriage,
     TestCase,
     ToolUse,
@@ -51,6 +52,7 @@ HANGING: tuple[Hanging, ...] = (
     ),
     Hanging(ToolUse, "id", kept="how often each tool was called and failed: figures"),
     Hanging(RunTriage, "run_id", kept="what people decided about the run: owner, labels, done"),
+    Hanging(JobNote, "id", kept="the same, as it was before a job changed it, for a day"),
 )
 # Runs that are kept besides those with a hold of their own: those of incidents on hold, also the
 # ones that join later.

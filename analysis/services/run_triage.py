@@ -71,43 +71,72 @@ def runs_label(*, project: Project, pks: Sequence[int], label: Label, put: bool)
     return {"label": [name, value], "put": put, "runs": changed, "replaced": replaced}
 
 
+@transaction.atomic
+def owners_return(*, project: Project, before: Mapping[int, int | None], after: int | None) -> int:
+    """Give runs back to who had them, where they still have the owner `after`; to nobody, where
+    that person is no member any more. Returns how many.
+    """
+    triages = RunTriage.objects.select_for_update().filter(run__project=project, run__in=before)
+    members = set(Membership.objects.filter(project=project).values_list("user", flat=True))
+    back = [triage for triage in triages if triage.owner_id == after]
+    for triage in back:
+        owner = before[triage.run_id]
+        triage.owner_id = owner if owner in members else None
+    RunTriage.objects.bulk_update(back, ["owner"])
+    return len(back)
+
+
+@transaction.atomic
+def labels_return(
+    *, project: Project, before: Mapping[int, Sequence[Any]], label: Label, put: bool
+) -> int:
+    """Give runs the pairs of a label's name that they had, where they still have it as it was
+    `put` or taken off. Returns how many.
+    """
+    name, value = label
+    after = [[name, value]] if put else []
+    triages = RunTriage.objects.select_for_update().filter(run__project=project, run__in=before)
+    back = []
+    for triage in triages:
+        if [pair for pair in triage.labels if pair[0] == name] != after:
+            continue
+        rest = [pair for pair in triage.labels if pair[0] != name]
+        triage.labels = sorted([*rest, *before[triage.run_id]])
+        back.append(triage)
+    RunTriage.objects.bulk_update(back, ["labels"])
+    return len(back)
+
+
 @undoes(OWNED, may=May.TRIAGE)
-def _owned_back(reader: Reader, before: Mapping[str, Any]) -> str:
-    """Give runs back to who had them."""
-    wanted = {int(pk): owner for pk, owner in before["before"]}
-    triages = RunTriage.objects.filter(run__project=reader.project, run__in=wanted)
-    now = {triage.run_id: triage.owner_id for triage in triages}
-    if any(now.get(pk) != before["owner"] for pk in wanted):
+def _owned_back(reader: Reader, noted: Mapping[str, Any]) -> str:
+    """Give runs back to who had them, all or none."""
+    before = {int(pk): owner for pk, owner in noted["before"]}
+    there = Run.objects.filter(project=reader.project, pk__in=before).count()
+    back = owners_return(project=reader.project, before=before, after=noted["owner"])
+    if back < there:
         raise UndoError("Some of these runs have another owner by now.")
-    members = set(Membership.objects.filter(project=reader.project).values_list("user", flat=True))
-    by_owner: dict[int | None, list[int]] = {}
-    for pk, owner in wanted.items():
-        by_owner.setdefault(owner if owner in members else None, []).append(pk)
-    with connection.cursor() as cursor:
-        for owner, pks in by_owner.items():
-            cursor.execute(_OWN, (owner, reader.project.pk, pks))
-    return f"{_runs(len(wanted))} given back."
+    return f"{_runs(back)} given back."
 
 
 @undoes(LABELLED, may=May.TRIAGE)
-def _labelled_back(reader: Reader, before: Mapping[str, Any]) -> str:
-    """Take a label off again, or put it back, and what it took the place of."""
-    name, value = before["label"]
-    triages = RunTriage.objects.select_for_update().filter(
-        run__project=reader.project, run__in=before["runs"]
+def _labelled_back(reader: Reader, noted: Mapping[str, Any]) -> str:
+    """Take a label off again, or put it back, and what it took the place of; all or none."""
+    name, value = noted["label"]
+    before = labels_before(noted)
+    there = Run.objects.filter(project=reader.project, pk__in=before).count()
+    back = labels_return(
+        project=reader.project, before=before, label=(name, value), put=noted["put"]
     )
-    there = {triage.run_id: triage for triage in triages}
-    replaced = before.get("replaced", {})
-    # A run that was deleted since has no labels that somebody could have changed.
-    for triage in there.values():
-        now = [pair for pair in triage.labels if pair[0] == name]
-        if now != ([[name, value]] if before["put"] else []):
-            raise UndoError("Somebody has labelled some of these runs otherwise since.")
-        rest = [pair for pair in triage.labels if pair[0] != name]
-        old = replaced.get(str(triage.run_id), []) if before["put"] else [[name, value]]
-        triage.labels = sorted([*rest, *old])
-    RunTriage.objects.bulk_update(there.values(), ["labels"])
-    return f"The labels of {_runs(len(there)).lower()} are as before."
+    if back < there:
+        raise UndoError("Somebody has labelled some of these runs otherwise since.")
+    return f"The labels of {_runs(back).lower()} are as before."
+
+
+def labels_before(told: Mapping[str, Any]) -> dict[int, list[Any]]:
+    """Of what `runs_label` returned, the pairs of the label's name that each run had."""
+    if not told["put"]:
+        return {pk: [told["label"]] for pk in told["runs"]}
+    return {pk: told["replaced"].get(str(pk), []) for pk in told["runs"]}
 
 
 def _runs(count: int) -> str:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from agentdesk.htmx import is_swap, template_for
 from analysis import reading_again
-from analysis.jobs import job_by_id, job_cancel, job_start
+from analysis.jobs import job_by_id, job_cancel, job_go_on, job_start
 from analysis.models import Job, JobKind
 from analysis.words import detector_title, verdict_label
 from transcripts.access import May, Reader
 from transcripts.models import Run
 from transcripts.pages import project_page
-from transcripts.queueing import enqueue
-
-JOB_RUN = "agentdesk.tasks.job_run"
 
 
 @require_safe
@@ -63,11 +58,6 @@ def runs_read_again(request: HttpRequest, reader: Reader) -> HttpResponse:
     )
     job_go_on(job)
     return redirect("analysis:job_detail", reader.project.slug, job.pk)
-
-
-def job_go_on(job: Job) -> None:
-    """Give a job to a worker; where the queue is away, the sweep does."""
-    transaction.on_commit(partial(enqueue, JOB_RUN, job.pk))
 
 
 def job_context(reader: Reader, job: Job) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from agentdesk.htmx import is_swap
 from analysis import reading_again
 from analysis.detectors.limits import LimitsError, limits_content
-from analysis.jobs import job_advance, job_latest, job_start
+from analysis.jobs import job_advance, job_go_on, job_latest, job_start
 from analysis.limits import pages as limit_pages
 from analysis.limits import sets as limit_sets
 from analysis.limits.forms import LimitsForm, RunLimitsForm, ScopeForm, ToolLimitsForm
@@ -25,7 +25,7 @@ from analysis.limits.sets import LimitBook, Scope, Values
 from analysis.limits.undoing import LIMITS
 from analysis.lists.options import options_offered
 from analysis.models import Job, JobKind
-from analysis.views.jobs import job_context, job_go_on
+from analysis.views.jobs import job_context
 from transcripts.access import May, Reader
 from transcripts.maskers import typed_masker
 from transcripts.models import Project

@@ -13,10 +13,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from agentdesk.htmx import is_swap
 from analysis import masking_again
-from analysis.jobs import job_advance, job_latest, job_start
+from analysis.jobs import job_advance, job_go_on, job_latest, job_start
 from analysis.models import Job, JobKind
 from analysis.pages.masking import KINDS, built_in_count
-from analysis.views.jobs import job_context, job_go_on
+from analysis.views.jobs import job_context
 from transcripts.access import May, Reader, run_for
 from transcripts.masking_choices import project_rule_set
 from transcripts.models import MaskingChoice, MaskRule, NotSecret

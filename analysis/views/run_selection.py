@@ -13,7 +13,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from agentdesk.htmx import is_swap, template_for
-from analysis.jobs import BESIDE_OTHERS, job_by_id, job_cancel, job_start
+from analysis.job_undo import JOB, change_of_job, job_that_took_back, job_words
+from analysis.jobs import BESIDE_OTHERS, TAKEN_BACK, job_by_id, job_cancel, job_go_on, job_start
 from analysis.lists import bulk
 from analysis.lists.archive import runs_zipped
 from analysis.lists.bulk import Selection, SelectionError
@@ -21,7 +22,6 @@ from analysis.lists.counts import Count, count_of_runs
 from analysis.lists.filters import RunFilter
 from analysis.models import Job, JobKind
 from analysis.services.run_triage import LABELLED, OWNED, runs_assign, runs_label
-from analysis.views.jobs import job_go_on
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
 from transcripts.export import all_exporters
@@ -173,7 +173,7 @@ _DO: dict[str, Callable[[HttpRequest, Reader, Selection, Count], HttpResponse]] 
 @project_page(May.TRIAGE)
 def run_job(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
     """How far a job over chosen runs is."""
-    context = {"section": "runs", "job": _job(reader, pk)}
+    context = _job_context(reader, _job(reader, pk))
     return render(request, template_for(request, "analysis/run_job.html", "job"), context)
 
 
@@ -187,8 +187,19 @@ def run_job_stop(request: HttpRequest, reader: Reader, pk: int) -> HttpResponse:
         note_access(request, reader, AccessAction.TRIAGE, None, detail)
     if is_swap(request):
         job.refresh_from_db()
-        return render(request, "analysis/run_job.html#job", {"section": "runs", "job": job})
+        return render(request, "analysis/run_job.html#job", _job_context(reader, job))
     return redirect("analysis:run_job", reader.project.slug, pk)
+
+
+def _job_context(reader: Reader, job: Job) -> dict[str, Any]:
+    taken_back = job.kind == JobKind.TAKE_BACK
+    return {
+        "section": "runs",
+        "job": job,
+        "change": change_of_job(reader, job),
+        "back": job_that_took_back(job),
+        "words": job_words(job) if taken_back and not job.waits else "",
+    }
 
 
 def _job(reader: Reader, pk: int) -> Job:
@@ -207,6 +218,8 @@ def _by_job(
     )
     action = AccessAction.DELETE if kind == JobKind.DELETE else AccessAction.TRIAGE
     note_access(request, reader, action, None, {"job": job.pk, "runs": total})
+    if kind in TAKEN_BACK:
+        change_note(reader=reader, kind=JOB, before={"job": job.pk})
     job_go_on(job)
     return redirect("analysis:run_job", reader.project.slug, job.pk)
 

@@ -47,6 +47,27 @@
   });
   reaches("s", "owner");
   reaches("l", "label");
+  // What the bar does by a button: with the run that one stands at, where none is chosen.
+  const chosen = () => picks().some((pick) => pick.checked) || byKey(false);
+  desk.onKey("d", () => {
+    const button = document.querySelector(".bulk [value=delete]");
+    if (!button || !chosen()) return false;
+    button.click();
+    return true;
+  });
+  desk.onKey("e", () => {
+    const menu = document.querySelector(".bulk details.export");
+    if (!menu || !chosen()) return false;
+    menu.toggleAttribute("open");
+    if (menu.open) menu.querySelector("input").focus();
+    return true;
+  });
+  desk.onKey("A", () => {
+    if (!every()) return false;
+    every().checked = !every().checked;
+    page(every().checked);
+    return true;
+  });
 
   document.addEventListener("click", (event) => {
     if (event.target.matches("[data-pick]")) choose(event.target, event.target.checked, event.shiftKey);

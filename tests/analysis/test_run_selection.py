@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import io
 import zipfile
+from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from agentdesk.keeping import run_empty
-from analysis.jobs import job_advance
+from analysis.jobs import job_advance, notes_forget
 from analysis.lists import bulk
 from analysis.models import Job, JobKind, RunTriage
 from tests.builders import a_run, call
 from tests.factories import a_member, a_project, a_user
 from tests.page_runs import a_shown_run
 from transcripts.choices import AccessAction, Role
+from transcripts.maskers import typed_masker
+from transcripts.masking import masked_text
 from transcripts.models import AccessEntry, Change, Project, Run, User
+from transcripts.undo import UNDONE_WITHIN
 
 pytestmark = pytest.mark.django_db
 
@@ -199,3 +206,97 @@ def test_jobs_of_other_kinds_are_no_jobs_over_chosen_runs(project: Project) -> N
         assert answer.status_code == 404
 
     assert Job.objects.get().state == "waiting"
+
+
+@pytest.mark.parametrize("what", ["assign", "label"])
+def test_a_job_is_taken_back_but_for_what_somebody_changed_since(
+    project: Project, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "STEP", 2)
+    client, _ = signed_in(project, Role.LEAD)
+    other = a_member(project)
+    masked = typed_masker(project).text
+    old = [[masked("cause"), masked("disk")], [masked("team"), masked("it")]]
+    first = Run.objects.get(run_id="run-0")
+    RunTriage.objects.create(run=first, owner=other, labels=old)
+    do(client, project, what, all="1", list="tab=all", owner="me", label="cause=vpn")
+    job = Job.objects.get()
+    page = reverse("analysis:run_job", args=[project.slug, job.pk])
+    at_work = client.get(page).content.decode()
+    job_advance(job_pk=job.pk, seconds=20)
+    changed = RunTriage.objects.filter(run__run_id="run-1")
+    changed.update(owner=other, labels=[[masked("cause"), masked("cable")]])
+
+    done = client.get(page).content.decode()
+    address = reverse("transcripts:change_back", args=[project.slug, Change.objects.get().pk])
+    said = client.post(address, {"next": page}, follow=True).content.decode()
+
+    assert address not in at_work
+    assert f'action="{address}"' in done
+    assert "3 runs are as before; 1 that somebody has changed since stays as now." in said
+    assert "see what came of it" in said
+    assert address not in said
+    triage = RunTriage.objects.get(run=first)
+    assert (triage.owner, triage.labels) == (other, old)
+    assert changed.get().owner == other
+    assert changed.get().labels == [["cause", "cable"]]
+    rest = RunTriage.objects.exclude(run__run_id__in=("run-0", "run-1"))
+    assert not rest.exclude(owner=None, labels=[]).exists()
+
+
+def test_a_job_at_work_is_not_taken_back(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    client, _ = signed_in(project, Role.LEAD)
+    do(client, project, "assign", all="1", list="tab=all", owner="me")
+    address = reverse("transcripts:change_back", args=[project.slug, Change.objects.get().pk])
+
+    said = client.post(address, follow=True).content.decode()
+
+    assert "still at work. Cancel it first." in said
+    assert Job.objects.count() == 1
+
+
+def test_what_a_job_noted_is_forgotten_after_a_day(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    client, _ = signed_in(project, Role.LEAD)
+    do(client, project, "assign", all="1", list="tab=all", owner="me")
+    job_advance(job_pk=Job.objects.get().pk, seconds=20)
+
+    today = notes_forget()
+    Job.objects.update(created_at=timezone.now() - UNDONE_WITHIN - timedelta(minutes=1))
+
+    assert (today, notes_forget()) == (0, 4)
+
+
+@pytest.mark.parametrize("what", ["assign", "label", "delete"])
+def test_all_that_match_are_named_by_no_query(
+    project: Project, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """A query is as long, and a step as many, for ten thousand runs as for ten."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 10)
+    monkeypatch.setattr(bulk, "STEP", 10)
+    first = Run.objects.get(run_id="run-0")
+    copies = Run.objects.filter(pk=first.pk).values(
+        *(field.attname for field in Run._meta.concrete_fields if not field.primary_key)
+    )[0]
+    Run.objects.bulk_create(
+        Run(**{**copies, "run_id": masked_text(f"copy-{n}"), "digest": n.to_bytes(16)})
+        for n in range(2_000)
+    )
+    client, _ = signed_in(project, Role.ADMIN)
+
+    with CaptureQueriesContext(connection) as asked:
+        do(client, project, what, all="1", list="tab=all", owner="me", label="x", sure="yes")
+    job = Job.objects.get()
+    with CaptureQueriesContext(connection) as stepped:
+        job_advance(job_pk=job.pk, seconds=0)
+        job_advance(job_pk=job.pk, seconds=0)
+
+    job.refresh_from_db()
+    assert (job.total, job.read) == (pytest.approx(2_004, rel=0.6), 20)
+    longest = max(len(each["sql"]) for each in [*asked, *stepped])
+    assert longest < 10_000
+    assert len(asked) < 40
