@@ -21,7 +21,7 @@ from analysis.suite import Analysis
 from transcripts.record import Ending, RunRecord
 
 # Raise it when the same finding can get another fingerprint.
-GROUPING = 1
+GROUPING = 2
 # A run full of different errors is one broken run, not a hundred incidents.
 MOST_FAULTS = 5
 # A run that goes on may yet make up for what went wrong in its latest rounds.

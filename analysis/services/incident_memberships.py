@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from analysis.grouping import GROUPING
 from analysis.models import Fingerprint, Incident, IncidentEvent, IncidentRun
+from analysis.normalising import normalised_error
 from analysis.services.incident_states import EventKind, Happened, of, run_joined, run_left
 from transcripts.models import Run
 
@@ -119,6 +120,35 @@ class Memberships:
         return incident
 
     def _open(self, run: Run, found: FoundFault) -> Fingerprint:
+        incident = self._of_another_grouping(found) or self._new_incident(run, found)
+        return Fingerprint.objects.create(
+            project_id=self._project_id,
+            incident=incident,
+            digest=found.digest,
+            grouping=GROUPING,
+            detector=found.fault.detector,
+            tool=found.tool,
+            error=found.error,
+            agent=found.agent,
+            first_seen_at=self._now,
+        )
+
+    def _of_another_grouping(self, found: FoundFault) -> Incident | None:
+        """The incident that had this fault when faults were compared in another way; None where
+        there is none, or nothing is known of what went wrong.
+        """
+        if found.fault.error and not found.error:
+            return None
+        others = Fingerprint.objects.filter(
+            project_id=self._project_id, detector=found.fault.detector
+        ).exclude(grouping=GROUPING)
+        for other in others.select_related("incident").order_by("pk"):
+            same = (other.tool, other.agent) == (found.tool, found.agent)
+            if same and normalised_error(other.error) == found.fault.error:
+                return self._incident(other.incident)
+        return None
+
+    def _new_incident(self, run: Run, found: FoundFault) -> Incident:
         numbers = Incident.objects.filter(project_id=self._project_id)
         latest: int = numbers.aggregate(latest=Max("number"))["latest"] or 0
         incident = Incident.objects.create(
@@ -130,17 +160,7 @@ class Memberships:
             last_seen_at=run.received_at,
         )
         self._tell(incident, Happened(EventKind.OPENED, of(run)))
-        return Fingerprint.objects.create(
-            project_id=self._project_id,
-            incident=self._incident(incident),
-            digest=found.digest,
-            grouping=GROUPING,
-            detector=found.fault.detector,
-            tool=found.tool,
-            error=found.error,
-            agent=found.agent,
-            first_seen_at=self._now,
-        )
+        return self._incident(incident)
 
     def _say_error(self, fingerprint: Fingerprint, incident: Incident, found: FoundFault) -> None:
         """The first run was restricted, so that nothing of it was cited; this one may be."""

@@ -11,15 +11,18 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from analysis.grouping import GROUPING
 from analysis.models import (
     Fingerprint,
     Incident,
     IncidentEvent,
     IncidentRun,
+    IncidentState,
     SeenVersion,
     VersionKind,
 )
 from analysis.services.incident_arrivals import grouped_together
+from analysis.services.incidents import incidents_resolve
 from analysis.services.verdicts import run_analyse
 from tests.builders import a_run, call
 from tests.factories import a_project
@@ -247,3 +250,18 @@ def test_workers_at_once_open_one_incident_and_wait_for_no_one(project: Project)
     assert list(counts) == [5 * WORKERS, 5 * WORKERS]
     assert Fingerprint.objects.count() == 2
     assert IncidentRun.objects.count() == 10 * WORKERS
+
+
+def test_what_was_compared_in_another_way_stays_one_incident(project: Project) -> None:
+    grouped(project, a_failing_record("run-1"))
+    incident = the_incident(project)
+    # As it was written before faults were compared as they are.
+    incident.fingerprints.update(digest=b"of another day", grouping=GROUPING - 1)
+    incidents_resolve(project=project, pks=[incident.pk], user=None)
+
+    grouped(project, a_failing_record("run-2"))
+    grouped(project, a_failing_record("run-1"))
+
+    again = the_incident(project)
+    assert (again.pk, again.state, again.run_count) == (incident.pk, IncidentState.REGRESSED, 2)
+    assert sorted(again.fingerprints.values_list("grouping", flat=True)) == [GROUPING - 1, GROUPING]

@@ -30,6 +30,21 @@ from tests.strategies import texts
             "late at Tue, 1 Dec 2026 09:00:01 GMT",
             id="mail times",
         ),
+        pytest.param("员工4417不存在、请检查", "员工9不存在、请检查", id="numbers between Chinese"),
+        pytest.param(
+            "社員4417が見つかりません", "社員55が見つかりません", id="numbers between Japanese"
+        ),
+        pytest.param("ไม่พบพนักงาน4417", "ไม่พบพนักงาน12", id="numbers behind Thai"),
+        pytest.param(
+            "사용자4417을 찾을 수 없습니다",
+            "사용자12을 찾을 수 없습니다",
+            id="numbers between Korean",
+        ),
+        pytest.param("找不到用户“张三”", "找不到用户「李四」", id="quotes between Chinese"),
+        pytest.param("Kein Benutzer „Müller“", "Kein Benutzer «Schmidt»", id="German quotes"),
+        pytest.param("timeout after 30s", "timeout after 4.5 seconds", id="units"),
+        pytest.param("no report.pdf there", "no notes.docx there", id="files"),
+        pytest.param("cannot open C:\\x.txt", "cannot open /etc", id="short paths"),
         pytest.param("no file /home/anna/a.txt", "no file /srv/data/b.csv", id="paths"),
         pytest.param(
             "key [SECRET:github:deadbeef] expired",
@@ -62,6 +77,22 @@ def test_one_fault_has_one_text(one: str, other: str) -> None:
     ("one", "other"),
     [
         pytest.param("HTTP 403", "HTTP 500", id="status"),
+        pytest.param("员工4417不存在", "权限4417被拒绝", id="words of Chinese"),
+        pytest.param(
+            "社員4417が見つかりません", "社員4417の権限がありません", id="words of Japanese"
+        ),
+        pytest.param(
+            "错误、员工的编号没有找到、请检查输入以后再次提交、谢谢您的合作与支持、我们会尽快为您处理这个问题",
+            "错误、服务器内部发生了严重的故障、无法完成当前的操作、请稍后再试或者联系系统管理员获取帮助",
+            id="long Chinese",
+        ),
+        pytest.param("ไม่พบพนักงาน4417", "ไม่มีสิทธิ์4417", id="words of Thai"),
+        pytest.param("database error 1045", "database error 2002", id="codes of databases"),
+        pytest.param("ORA-00942: no", "ORA-01017: no", id="codes with a name"),
+        pytest.param("WinError 5", "WinError 32", id="codes of Windows"),
+        pytest.param("SQLSTATE[42P01]", "SQLSTATE[28000]", id="codes of SQL"),
+        pytest.param('{"code": "E42"}', '{"code": "E43"}', id="codes with letters"),
+        pytest.param("node.js is missing", "next.js is missing", id="names like files"),
         pytest.param("403 Forbidden", "404 Not Found", id="status first"),
         pytest.param("GET /x returned 404", "GET /x returned 503", id="status last"),
         pytest.param("exit code 1", "exit code 137", id="exit codes"),
@@ -83,11 +114,13 @@ def test_two_faults_have_two_texts(one: str, other: str) -> None:
         (" . ", ""),
         ("1234 5678", "…"),
         ("same call, same answer", "same call, same answer"),
-        ("Timed out after 30 s", "timed out after … s"),
+        ("Timed out after 30 s", "timed out after"),
         ("Error: HTTP 500 Internal Server Error", "http 500 internal server error"),
         ('{"error":{"code":403,"message":"No right for us…', "error code 403 message no right for"),
         ('{"status": 429, "detail": "slow down"}', "code 429: slow down"),
         ("[SECRET:x", "[secret:x"),
+        ("员工4417不存在、请检查", "员工 … 不存在、请检查"),
+        ("error code: E-42", "error code e-42"),
     ],
 )
 def test_what_is_left_reads_well(text: str, words: str) -> None:
