@@ -17,6 +17,8 @@ WSGI_APPLICATION = "agentdesk.wsgi.application"
 
 # What Agentdesk itself reads.
 
+# The runs that come with it, to try things on.
+EXAMPLES = BASE_DIR / "agentdesk" / "example"
 # 32 bytes each; sealing, masking and digests derive their own keys from them. The first is in use.
 AGENTDESK_MASTER_KEYS = env.keys("AGENTDESK_MASTER_KEYS")
 # The largest request, as it comes over the wire and after decompression.

@@ -24,6 +24,7 @@ from analysis.views.case_make import case_make
 from analysis.views.case_replay import case_replay, case_replay_text
 from analysis.views.case_resolve import case_resolve
 from analysis.views.detectors import detector_detail, detector_list
+from analysis.views.examples import examples_gone, examples_load
 from analysis.views.hand_off_list import hand_off_change, hand_off_list
 from analysis.views.incident_detail import incident_change, incident_detail, incident_events
 from analysis.views.incident_list import incident_list, incidents_change
@@ -132,6 +133,8 @@ urlpatterns = [
     path("settings/alerts/channels/<int:pk>/", alert_channel_change, name="alert_channel_change"),
     path("settings/alerts/rules/<int:pk>/", alert_rule_remove, name="alert_rule_remove"),
     path("settings/alerts/messages/<uuid:pk>/", alert_message_change, name="alert_message_change"),
+    path("send/examples/", examples_load, name="examples_load"),
+    path("settings/examples/remove/", examples_gone, name="examples_gone"),
     path("settings/read-again/", runs_read_again, name="runs_read_again"),
     path("settings/jobs/<int:pk>/", job_detail, name="job_detail"),
     path("settings/jobs/<int:pk>/cancel/", job_stop, name="job_stop"),

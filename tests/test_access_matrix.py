@@ -210,6 +210,8 @@ PAGES: dict[str, list[Needs]] = {
         Needs(ADMIN, "post", 302, form={"value": "orchid-4417", "why": "the demo's"})
     ],
     f"{P}settings/masking/no-secrets/<int:pk>/remove/": [Needs(ADMIN, "post", 302)],
+    f"{P}send/examples/": [Needs(ENGINEER, "post", 302)],
+    f"{P}settings/examples/remove/": [Needs(ADMIN, "post", 302)],
     f"{P}settings/read-again/": [Needs(ENGINEER, "post", 302)],
     f"{P}settings/jobs/<int:pk>/": [Needs(ENGINEER)],
     f"{P}settings/jobs/<int:pk>/cancel/": [Needs(ENGINEER, "post", 302)],

@@ -78,11 +78,13 @@ def _list(
 ) -> dict[str, Any]:
     counts = run_counts(project=reader.project, wanted=wanted, reader=reader, search=search)
     count = counts[wanted.tab]
+    rows = rows_of(runs=page.runs, reader=reader, search=search)
     return {
         "wanted": wanted,
         "search": search,
         "page": page,
-        "rows": rows_of(runs=page.runs, reader=reader, search=search),
+        "rows": rows,
+        "examples": any(run.is_example for run in page.runs),
         "tabs": [
             (tab, title, _told(counts[tab], tab, page, wanted), wanted.on(tab).text)
             for tab, title in TABS.items()

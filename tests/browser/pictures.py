@@ -83,6 +83,7 @@ def walk_as_lead(browser: Browser, origin: str, folder: Path, scheme: str) -> No
 def walk_as_engineer(browser: Browser, origin: str, folder: Path, project: Project) -> None:
     from django.urls import reverse
 
+    from analysis.models import CaseReplay
     from tests.analysis.case_pages.made import a_kept_result, the_vpn_story_run
     from transcripts.models import Run
 
@@ -99,7 +100,10 @@ def walk_as_engineer(browser: Browser, origin: str, folder: Path, project: Proje
     keys = a_keyboard(browser, folder, "light", wanted)
     engineer_path(keys, origin, replayed)
     compare = reverse("analysis:run_compare", args=[project.slug, first.pk])
+    replay = CaseReplay.objects.get()
     for name, address in {
+        "queue": reverse("analysis:hand_off_list", args=[project.slug]),
+        "replay": reverse("analysis:case_replay", args=[project.slug, 1, replay.pk]),
         "compare": f"{compare}?with={mended.pk}",
         "insights": reverse("analysis:insights", args=[project.slug]) + "?days=30",
     }.items():
@@ -138,27 +142,14 @@ def take(page: Page, picture: Path) -> None:
 
 
 def the_mended_run() -> RunRecord:
-    """The example's ticket once more, after the tool was made to say what it may not do."""
-    from tests.builders import a_round, call
+    """The ticket of the example once more, after the tool was mended."""
     from tests.page_runs import EXAMPLE
     from transcripts.importers import read_runs
-    from transcripts.record import Ending, RunRecord
+    from transcripts.record import RunRecord
 
-    (record,) = read_runs(EXAMPLE.read_bytes())
+    (record,) = read_runs(EXAMPLE.with_name("vpn-20931-again.json").read_bytes())
     assert isinstance(record, RunRecord)
-    first, second, third = record.rounds[:3]
-    refused = "403 Forbidden: the agent may not reset VPN profiles. Hand the ticket to the IT team."
-    told = replace(third.calls[0], result=refused, is_error=True)
-    asked = call("escalate_to_it_team", {"reason": "no right to reset VPN profiles"}, "queued")
-    handed = replace(a_round(asked), number=4)
-    return replace(
-        record,
-        run_id="vpn-20931-again",
-        code_version="1.14.1",
-        ending=Ending.HANDED_OFF,
-        ending_reason="",
-        rounds=(first, second, replace(third, calls=(told,)), handed),
-    )
+    return record
 
 
 def written_runs() -> Iterator[RunRecord]:

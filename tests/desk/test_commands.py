@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from agentdesk.management.commands.first_start import EXAMPLE
+from tests.page_runs import EXAMPLE
 from transcripts.choices import AccessAction, DeliveryState, Role
 from transcripts.models import AccessEntry, Delivery, Membership, Project, Run, User
 

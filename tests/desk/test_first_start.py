@@ -10,7 +10,9 @@ from pytest_django import Settings
 
 from agentdesk.management.commands import first_start
 from transcripts.choices import Role
-from transcripts.models import Membership, Project, User
+from transcripts.models import Delivery, Membership, Project, User
+from transcripts.services.deliveries import delivery_open
+from transcripts.services.example_runs import example_runs
 
 
 @pytest.fixture
@@ -45,15 +47,26 @@ def test_the_second_start_changes_and_says_nothing(quick: None) -> None:
 
 
 @pytest.mark.django_db
-def test_without_its_example_no_account_is_made_whose_password_nobody_saw(
-    quick: None, monkeypatch: pytest.MonkeyPatch
+def test_without_its_examples_no_account_is_made_whose_password_nobody_saw(
+    quick: None, settings: Settings, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(first_start, "EXAMPLE", Path("missing.json"))
+    settings.EXAMPLES = tmp_path
+    example_runs.cache_clear()
 
     with pytest.raises(FileNotFoundError):
         start()
 
     assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_first_start_brings_the_examples(quick: None) -> None:
+    start()
+
+    delivery = Delivery.objects.get()
+    assert delivery.project.slug == "helpdesk"
+    sealed = delivery_open(delivery=delivery)
+    assert b'"run_id": "vpn-20931-again"' in sealed.content
 
 
 def test_static_files_are_collected_when_one_has_changed(

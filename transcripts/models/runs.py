@@ -36,6 +36,9 @@ class Run(models.Model):
     nothing that comes of it is kept any more. `removal` says what of it is still being removed.
     """
 
+    # The label of a run that came with Agentdesk.
+    EXAMPLE = ("example", "yes")
+
     project = models.ForeignKey(Project, models.CASCADE, related_name="runs", db_index=False)
     digest = models.BinaryField(max_length=16)
     run_id = MaskedTextField()
@@ -163,3 +166,8 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return str(self.run_id)
+
+    @property
+    def is_example(self) -> bool:
+        """Whether it is labelled as one that came with Agentdesk."""
+        return list(self.EXAMPLE) in self.labels

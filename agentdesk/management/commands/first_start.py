@@ -12,14 +12,12 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import BaseCommand, call_command
 from django.db import transaction
 
-from transcripts.choices import DeliveryKind, Role
-from transcripts.models import Delivery, Membership, Project, User
-from transcripts.queueing import DELIVER, enqueue
-from transcripts.services.deliveries import delivery_accept
+from transcripts.choices import Role
+from transcripts.models import Membership, Project, User
+from transcripts.services.example_runs import examples_send
 
 EMAIL = "admin@localhost"
 PROJECT = ("helpdesk", "Helpdesk")
-EXAMPLE = Path(__file__).resolve().parents[2] / "example" / "vpn-20931.json"
 
 
 class Command(BaseCommand):
@@ -31,8 +29,7 @@ class Command(BaseCommand):
         if not User.objects.exists():
             with transaction.atomic():
                 project, password = make_first_account()
-                delivery = deliver_example(project)
-            enqueue(DELIVER, str(delivery.pk))
+                examples_send(project=project)
             self.stdout.write(f"Sign in as {EMAIL} with the password {password}")
             self.stdout.write("It is shown this once; change it after signing in.")
 
@@ -65,14 +62,3 @@ def make_first_account() -> tuple[Project, str]:
     project, _ = Project.objects.get_or_create(slug=slug, defaults={"name": name})
     Membership.objects.create(project=project, user=user, role=Role.ADMIN, restricted=True)
     return project, password
-
-
-def deliver_example(project: Project) -> Delivery:
-    """Take the example run in as any other file is."""
-    delivery, _ = delivery_accept(
-        project=project,
-        kind=DeliveryKind.FILE,
-        content=EXAMPLE.read_bytes(),
-        file_name=EXAMPLE.name,
-    )
-    return delivery

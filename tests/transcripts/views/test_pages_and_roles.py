@@ -96,6 +96,8 @@ CHANGES = {
 ELSEWHERE = {
     "transcripts:deliveries_decide": ADMIN,
     "analysis:annotation_change": LEAD,
+    "analysis:examples_load": ENGINEER,
+    "analysis:examples_gone": ADMIN,
     "analysis:finding_near": OBSERVER,
     "analysis:case_detail": OBSERVER,
     "analysis:case_edit": ENGINEER,
