@@ -311,8 +311,8 @@ CELERY_BEAT_SCHEDULE = {
     },
     "index old runs for search": {
         "task": "agentdesk.tasks.index_texts",
-        "schedule": 15,
-        "options": {"expires": 15},
+        "schedule": 5,
+        "options": {"expires": 5},
     },
     "age incidents": {
         "task": "agentdesk.tasks.age_incidents",

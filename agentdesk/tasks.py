@@ -32,16 +32,20 @@ from transcripts.mail import password_link_send
 from transcripts.models import User
 from transcripts.queueing import (
     DELIVER,
+    INDEX_TEXTS,
     RUN_ANALYSE,
     RUN_EMPTY,
     drain_begins,
     enqueue,
     enqueue_drain,
+    enqueue_index,
+    index_begins,
 )
+from transcripts.selectors.deliveries import deliveries_wait
 from transcripts.services.deliveries import DRAINED_AT_ONCE, deliveries_claim, deliveries_left
 from transcripts.services.held import held_expire
 from transcripts.services.invitations import invitations_forget
-from transcripts.services.text_index import runs_text_catch_up
+from transcripts.services.text_index import texts_are_late, texts_catch_up
 from transcripts.services.traces import traces_due, traces_put_away
 from transcripts.undo import changes_forget
 
@@ -54,8 +58,10 @@ PROJECT_RETAIN = "agentdesk.tasks.project_retain"
 SWEEPS_WAITED = 2
 # A job hands its worker back after so long, so that deliveries need not wait for its end.
 JOB_SLICE_SECONDS = 10
-# The indexing of old runs hands its worker back after so long, and goes on at its next turn.
-INDEX_SECONDS = 5
+# Indexing for search hands its worker back after so long, and goes on behind what waits.
+INDEX_SLICE_SECONDS = 0.5
+# While deliveries wait it lets them pass, but for no longer than this.
+INDEX_WITHIN = timedelta(seconds=30)
 # A job that no worker has been at for so long has lost its place in the queue.
 JOB_IDLE = timedelta(seconds=20)
 # A live run's pending pass that the queue lost is made up for after so long.
@@ -74,6 +80,7 @@ def deliver(delivery_id: str) -> None:
         _queue_analyses(deliveries_process(claimed))
     if UUID(delivery_id) not in claimed:
         _queue_analyses(delivery_process(UUID(delivery_id)))
+    enqueue_index()
 
 
 @shared_task
@@ -94,6 +101,7 @@ def sessions_tidy() -> None:
 def trace_assemble(trace_pk: int) -> None:
     """Put the runs of a trace together with what has come of it. Safe to run twice."""
     _queue_analyses(pipeline.trace_assemble(trace_pk))
+    enqueue_index()
 
 
 def _queue_analyses(due: dict[int, datetime]) -> None:
@@ -178,9 +186,15 @@ def alerts_look() -> int:
 
 
 @shared_task(ignore_result=True)
-def index_texts() -> int:
-    """Index runs for search that were stored before there was an index. Safe to run twice."""
-    return runs_text_catch_up(seconds=INDEX_SECONDS)
+def index_texts(_: int = 0) -> None:
+    """Index for search what was stored, once no delivery waits, and queue it again while there is
+    more. Safe to run twice.
+    """
+    index_begins()
+    if deliveries_wait() and not texts_are_late(than=INDEX_WITHIN):
+        enqueue_index()
+    elif texts_catch_up(seconds=INDEX_SLICE_SECONDS):
+        enqueue(INDEX_TEXTS, 0)
 
 
 @shared_task(ignore_result=True)

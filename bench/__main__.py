@@ -8,7 +8,7 @@ import sys
 
 import bench
 
-NOT_MEASUREMENTS = {"__main__", "figures"}
+NOT_MEASUREMENTS = {"__main__", "bare", "figures"}
 
 
 def names() -> list[str]:

@@ -17,6 +17,7 @@ from transcripts.importers import read_runs
 from transcripts.models import Project, Run
 from transcripts.record import InputChange, Message, Placed, RunRecord
 from transcripts.services import run_store
+from transcripts.services.text_index import run_text_index
 
 EXAMPLE = Path(__file__).parent.parent / "agentdesk" / "example" / "vpn-20931.json"
 
@@ -24,13 +25,14 @@ EXAMPLE = Path(__file__).parent.parent / "agentdesk" / "example" / "vpn-20931.js
 def a_shown_run(
     record: RunRecord | None = None, project: Project | None = None, *, live: bool = False
 ) -> Run:
-    """A run with its verdict and findings; without a record a short one that finished."""
+    """A run as a worker leaves it, indexed; without a record a short one that finished."""
     record = record or a_run([call()], "Done.", run_id="short")
     with transaction.atomic():
         stored = run_store(
             project=project or a_project(), fragment=with_ending(record, live=live), live=live
         )
         run_analyse(run=stored.run)
+        run_text_index(run=stored.run)
     return Run.objects.select_related("verdict").get(pk=stored.run.pk)
 
 

@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 # The tasks of `agentdesk.tasks`, which nothing but its name is known of here.
 DELIVER = "agentdesk.tasks.deliver"
 RUN_ANALYSE = "agentdesk.tasks.run_analyse"
+INDEX_TEXTS = "agentdesk.tasks.index_texts"
 RUN_EMPTY = "agentdesk.tasks.run_empty"
 PASSWORD_LINK = "agentdesk.tasks.password_link"
 # A queue that did not answer is left alone for so long, or each request would wait for it.
@@ -29,6 +30,10 @@ _silent_until = 0.0
 # lost; a worker that is behind is told of no more than this often.
 DRAIN_QUEUED = "agentdesk:drain"
 DRAIN_QUEUED_MS = 2000
+# The same for the task that indexes texts. What comes together is indexed together.
+INDEX_QUEUED = "agentdesk:index"
+INDEX_QUEUED_MS = 5_000
+INDEX_AFTER_SECONDS = 1.0
 
 
 def enqueue(task: str, argument: str | int, *, countdown: float = 0) -> bool:
@@ -51,20 +56,39 @@ def enqueue_drain(delivery_id: str) -> None:
     Needs the delivery to be committed: the task withdraws the sign that it is queued before it
     looks for what waits, so it sees whatever was not queued on account of that sign.
     """
-    if time.monotonic() < _silent_until:
-        return
-    try:
-        is_first = _redis().set(DRAIN_QUEUED, "1", nx=True, px=DRAIN_QUEUED_MS)
-    except redis.RedisError:
-        is_first = True
-    if is_first:
+    if _is_first(DRAIN_QUEUED, DRAIN_QUEUED_MS):
         enqueue(DELIVER, delivery_id)
 
 
 def drain_begins() -> None:
     """A worker is about to look for what waits: what comes from now on is to be queued again."""
+    _withdraw(DRAIN_QUEUED)
+
+
+def enqueue_index() -> None:
+    """Let what was stored be indexed for search, unless a task is queued already that will."""
+    if _is_first(INDEX_QUEUED, INDEX_QUEUED_MS):
+        enqueue(INDEX_TEXTS, 0, countdown=INDEX_AFTER_SECONDS)
+
+
+def index_begins() -> None:
+    """A worker is about to look for what is to be indexed."""
+    _withdraw(INDEX_QUEUED)
+
+
+def _is_first(sign: str, milliseconds: int) -> bool:
+    """Set a sign that a task is queued; False where it is set, or the queue does not answer."""
+    if time.monotonic() < _silent_until:
+        return False
     try:
-        _redis().delete(DRAIN_QUEUED)
+        return bool(_redis().set(sign, "1", nx=True, px=milliseconds))
+    except redis.RedisError:
+        return True
+
+
+def _withdraw(sign: str) -> None:
+    try:
+        _redis().delete(sign)
     except redis.RedisError as error:
         logger.warning("the queue does not answer (%s)", type(error).__name__)
 

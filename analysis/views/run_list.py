@@ -23,6 +23,7 @@ from transcripts.access import May, Reader
 from transcripts.choices import AccessAction, Role
 from transcripts.export import all_exporters
 from transcripts.pages import note_access, project_page
+from transcripts.selectors.search import runs_behind
 
 # Filters that are typed, with the kind of their field.
 TYPED = {
@@ -90,6 +91,7 @@ def _list(
             for tab, title in TABS.items()
         ],
         "shown_tab": TABS[wanted.tab],
+        "behind": runs_behind(project=reader.project) if search and search.terms else 0,
         "count": _told(count, wanted.tab, page, wanted),
         "has_runs": counts["all"].number != 0 or bool(wanted.narrowing),
     }

@@ -32,7 +32,7 @@ PATIENCE = 60.0
 class Rig:
     """All of Agentdesk, on ports and in a folder of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **environment: str) -> None:
         folder.chmod(0o755)
         self.folder = folder
         self.postgres = Postgres(folder, port=ports.any_free())
@@ -48,6 +48,7 @@ class Rig:
             "DJANGO_SETTINGS_MODULE": "agentdesk.settings",
             "REDIS_URL": self.valkey.url,
             "SECRET_KEY": sha256(b"rig too").hexdigest(),
+            **environment,
         }
         self.key = ""
         self._children: dict[str, Child] = {}
@@ -91,10 +92,10 @@ class Rig:
         )
         child.wait_until(self._web_answers, patience=PATIENCE)
 
-    def start_worker(self) -> None:
+    def start_worker(self, app: str = "agentdesk") -> None:
         self._child(
             "worker",
-            *("celery", "-A", "agentdesk", "worker", "--pool", "prefork", "--concurrency", "2"),
+            *("celery", "-A", app, "worker", "--pool", "prefork", "--concurrency", "2"),
             *("--without-gossip", "--without-mingle", "--loglevel", "INFO"),
             *("-B", "-s", str(self.folder / "beat")),
         )

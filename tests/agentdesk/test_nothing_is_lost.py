@@ -24,6 +24,13 @@ FROM transcripts_run run JOIN transcripts_round r ON r.run_id = run.id
 WHERE run.run_id LIKE '{prefix}%' GROUP BY run.id ORDER BY run.run_id
 """
 
+DUE = "SELECT count(*) FROM transcripts_runtextdue"
+INDEXED = """
+SELECT run.run_id, count(n), count(DISTINCT n)
+FROM transcripts_run run JOIN transcripts_runtext t ON t.run_id = run.id, unnest(t.rounds) n
+WHERE run.run_id LIKE '{prefix}%' AND n > 0 GROUP BY run.run_id ORDER BY run.run_id
+"""
+
 
 @pytest.fixture(scope="module")
 def rig() -> Iterator[Rig]:
@@ -69,6 +76,8 @@ def assert_all_there(rig: Rig, prefix: str, runs: int) -> None:
         assert (round_count, call_count, rounds, calls, verdicts) == (*[ROUNDS] * 4, 1)
     (left,) = rig.rows("SELECT count(*) FROM transcripts_delivery WHERE length(body) > 0")
     assert left == (0,)
+    wait_until(lambda: rig.rows(DUE) == [(0,)], seconds=60)
+    assert rig.rows(INDEXED.format(prefix=prefix)) == [(row[0], ROUNDS, ROUNDS) for row in rows]
 
 
 def test_a_worker_is_killed_again_and_again(rig: Rig) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from agentdesk.keeping import HANGING
 from analysis.services.keeping import HELD
@@ -19,10 +21,15 @@ from transcripts.choices import AccessAction, KeyScope, Role
 from transcripts.maskers import run_masker
 from transcripts.models import AccessEntry, Project, Run, RunText
 from transcripts.record import InputChange, Message, Placed
+from transcripts.services import run_store
 from transcripts.services.masked_rows import run_mask_again
 from transcripts.services.masking import mask_rule_save
 from transcripts.services.removal import run_empty, run_erase, transcript_mark
-from transcripts.services.text_index import run_text_index, runs_text_catch_up
+from transcripts.services.text_index import (
+    run_text_forget,
+    texts_are_late,
+    texts_catch_up,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -203,7 +210,7 @@ def test_another_project_is_not_searched(project: Project, told: Run) -> None:
     assert found(a_project("other"), "refused") == []
 
 
-def test_live_rounds_are_added_without_the_others(project: Project) -> None:
+def test_live_rounds_are_added_beside_the_others(project: Project) -> None:
     def send(number: int, text: str) -> None:
         round_ = replace(a_round(call("look", {"n": number}, text)), number=number)
         a_shown_run(a_run(round_, live=True, run_id="live"), project, live=True)
@@ -226,7 +233,9 @@ def test_texts_that_changed_are_indexed_anew(project: Project, told: Run) -> Non
 
     ToolCall.objects.filter(run=told, round_number=2).update(result="")
     with transaction.atomic():
-        run_text_index(run=told, rounds=[2])
+        run_text_forget(run=told)
+    assert found(project, "refused") == found(project, "unreachable") == []
+    assert not texts_catch_up(seconds=5)
 
     assert found(project, "refused") == []
     assert found(project, "unreachable") == ["run-told"]
@@ -237,10 +246,74 @@ def test_runs_of_before_are_caught_up_with(project: Project, told: Run) -> None:
     Run.objects.filter(pk=told.pk).update(text_version=0)
 
     assert found(project, "refused") == []
-    assert runs_text_catch_up(seconds=5) == 1
-    assert runs_text_catch_up(seconds=5) == 0
+    assert not texts_catch_up(seconds=5)
     assert found(project, "refused") == ["run-told"]
     assert found(project, "INC-4417") == ["run-told"]
+    rows = RunText.objects.count()
+    Run.objects.filter(pk=told.pk).update(text_version=0)
+    assert not texts_catch_up(seconds=5)
+    assert RunText.objects.count() == rows
+
+
+def test_what_comes_is_searched_soon_after_and_the_page_says_so(project: Project) -> None:
+    def send(*texts: str) -> None:
+        with transaction.atomic():
+            run_store(project=project, fragment=a_run(*texts, run_id="new"), live=False)
+
+    def note() -> str:
+        client = Client()
+        client.force_login(a_member(project, Role.LEAD))
+        address = reverse("analysis:run_list", args=[project.slug])
+        text = client.get(address, {"tab": "all", "q": "zebra"}).content.decode()
+        return text.split("searched small soft")[-1] if "not searched yet" in text else ""
+
+    send("A zebra.")
+    assert found(project, "zebra") == []
+    assert "One run that came in just now is not searched yet" in note()
+    assert texts_are_late(than=timedelta(0))
+    assert not texts_are_late(than=timedelta(minutes=1))
+
+    assert texts_catch_up(seconds=-1)
+    assert not texts_catch_up(seconds=5)
+    assert found(project, "zebra") == ["new"]
+    assert not note()
+    assert not texts_are_late(than=timedelta(0))
+
+    send("A zebra.")
+    assert not note()
+
+    # What is no longer there is found no more at once, what came instead soon after.
+    send("An okapi.")
+    assert found(project, "zebra") == []
+    assert not texts_catch_up(seconds=5)
+    assert found(project, "zebra") == []
+    assert found(project, "okapi") == ["new"]
+
+
+def test_a_message_that_comes_late_is_found_in_its_round(project: Project) -> None:
+    def send(*idents: str) -> None:
+        told = tuple(Message(ident, "user", f"about {ident}") for ident in idents)
+        read = InputChange(tuple(Placed(ident, at) for at, ident in enumerate(idents)))
+        record = a_run(a_round(call("look"), input=read), run_id="late", messages=told)
+        with transaction.atomic():
+            run_store(project=project, fragment=record, live=True)
+        assert not texts_catch_up(seconds=5)
+
+    send("badger")
+    send("badger", "otter")
+
+    assert found(project, "badger otter") == ["late"]
+    rows = [row for row in RunText.objects.values_list("rounds", flat=True) if row != [0]]
+    assert rows == [[1]]
+
+
+def test_a_transcript_that_was_removed_is_due_no_more(project: Project, told: Run) -> None:
+    with transaction.atomic():
+        run_text_forget(run=told)
+    Run.objects.filter(pk=told.pk).update(text_removed_at=timezone.now())
+    assert not texts_catch_up(seconds=5)
+    assert not RunText.objects.filter(run=told).exists()
+    assert not texts_are_late(than=timedelta(0))
 
 
 def test_filters_by_tool_called_and_stop_reason(project: Project, told: Run) -> None:
@@ -338,5 +411,7 @@ def test_what_is_masked_again_is_not_found_any_more(project: Project, told: Run)
         run = Run.objects.select_for_update(no_key=True).get(pk=told.pk)
         assert run_mask_again(run=run, masker=run_masker(project, run))
 
+    assert found(project, "unreachable") == []
+    assert not texts_catch_up(seconds=5)
     assert found(project, "unreachable") == []
     assert found(project, "gateway") == ["run-told"]

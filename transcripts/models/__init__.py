@@ -11,7 +11,7 @@ from transcripts.models.people import Membership, Project, User, UserManager
 from transcripts.models.rounds import Message, Round, ToolCall
 from transcripts.models.runs import Run
 from transcripts.models.sign_in import Invitation, SignInDelay
-from transcripts.models.texts import RunText
+from transcripts.models.texts import RunText, RunTextDue
 from transcripts.models.traces import OpenTrace, SpanChunk
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Run",
     "RunHold",
     "RunText",
+    "RunTextDue",
     "SignInDelay",
     "SpanChunk",
     "ToolCall",

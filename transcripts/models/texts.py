@@ -6,6 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
+from django.utils import timezone
 
 from transcripts.models.runs import Run
 
@@ -14,8 +15,8 @@ class RunText(models.Model):
     """The words of some rounds of a run, made of masked text alone (see `transcripts.text_index`).
 
     `rounds` ascend; round 0 is what the run is named by. Where in a round a word stands is not
-    kept: that would make what comes in a third slower, and is soon found in the texts of the few
-    runs that a page shows. A delivery adds rows for its own rounds; what it replaces is made anew.
+    kept: that would make the index a third larger, and is soon found in the texts of the few runs
+    that a page shows.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="texts", db_index=False)
@@ -33,3 +34,18 @@ class RunText(models.Model):
 
     def __str__(self) -> str:
         return f"words of rounds {self.first_round} to {self.last_round} of run {self.run_id}"
+
+
+class RunTextDue(models.Model):
+    """A run of which something is not in the text index yet; the row goes when it is. A table of
+    its own, since a change of the run itself would be written to each of its indexes.
+    """
+
+    run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="text_due")
+    since = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("since", "run")
+
+    def __str__(self) -> str:
+        return f"run {self.run_id} since {self.since}"

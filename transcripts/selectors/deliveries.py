@@ -45,6 +45,11 @@ def delivery_counts(*, project: Project) -> dict[str, int]:
     return dict(counted.order_by().values_list("state").annotate(count=Count("pk")))
 
 
+def deliveries_wait() -> bool:
+    """Whether any delivery waits for a worker, or is with one."""
+    return Delivery.objects.filter(state=DeliveryState.ACCEPTED).exists()
+
+
 def deliveries_held(*, project: Project, user: User) -> list[Delivery]:
     """The files that this person uploaded and has yet to confirm, in the order of upload."""
     found = Delivery.objects.filter(project=project, user=user, state=DeliveryState.HELD)

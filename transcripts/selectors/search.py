@@ -14,12 +14,15 @@ from typing import Any
 from django.db import connection
 from django.db.models.expressions import RawSQL
 
-from transcripts.models import Project, Run
+from transcripts.models import Project, Run, RunTextDue
+from transcripts.models.runs import TEXT_VERSION
 from transcripts.selectors.texts import Place, header_texts, texts_of_rounds
 from transcripts.text_index.asked import Asked
 from transcripts.text_index.sheets import STEPS, mark_of
 from transcripts.text_index.words import folded, places_of, readable
 
+# Runs that are not searched yet are counted so far.
+MOST_BEHIND = 100
 # Rounds that are read for the lines of one page, and for each run at least.
 ROUNDS_READ = 800
 ROUNDS_OF_A_RUN = 40
@@ -69,6 +72,15 @@ def scopes(*, project: Project, newest: int) -> list[Scope]:
             marks = tuple(f"'#{step}{project.pk}_{part}'" for part in (last, last - 1))
             found.append(Scope((last - 1) << bits, marks))
     return [*found, Scope()]
+
+
+def runs_behind(*, project: Project) -> int:
+    """How many runs of the project are not, or not all, in the text index yet; MOST_BEHIND at
+    most.
+    """
+    due = RunTextDue.objects.filter(run__project=project)[:MOST_BEHIND].count()
+    old = Run.objects.filter(project=project, text_version__lt=TEXT_VERSION)
+    return min(due + old[:MOST_BEHIND].count(), MOST_BEHIND)
 
 
 def runs_found(

@@ -9,7 +9,7 @@ from django.db.models import Count, Q, Sum
 from transcripts.models import Message, Round, Run
 from transcripts.record import RunRecord
 from transcripts.services import rows
-from transcripts.services.text_index import run_text_cut
+from transcripts.services.text_index import run_text_forget
 from transcripts.services.totals import sum_again
 
 _READ = "SELECT number, added FROM transcripts_round WHERE run_id = %s"
@@ -45,7 +45,7 @@ def _cut(run: Run, last: int) -> None:
     for sql in _GONE:
         rows.execute(sql, (run.pk, last))
     Message.objects.filter(run=run, ident__in=read[False] - read[True], key="").delete()
-    run_text_cut(run_pk=run.pk, project_pk=run.project_id, last=last)
+    run_text_forget(run=run, after=last)
     kept = Round.objects.filter(run=run).aggregate(
         rounds=Count("number"),
         calls=Sum("call_count", default=0),

@@ -18,7 +18,7 @@ from transcripts.masking import Masker
 from transcripts.masking.types import MaskedText
 from transcripts.models import Delivery, Run
 from transcripts.services.masked_names import names_follow, names_of
-from transcripts.services.text_index import run_text_index
+from transcripts.services.text_index import run_text_forget
 
 Mask = Callable[[MaskedText, bool], MaskedText]
 # What holds JSON as text, by model and field, or by the member of a JSON column.
@@ -37,7 +37,7 @@ def earlier_rows_mask(*, run: Run, masker: Masker) -> int:
         known = masker.news
         changed += _mask_all(run, lambda text, as_json: masker.caught_up(text, as_json=as_json))
     if changed:
-        run_text_index(run=run)
+        run_text_forget(run=run)
     return changed
 
 
@@ -49,7 +49,7 @@ def run_mask_again(*, run: Run, masker: Masker) -> int:
     masker.look_through(text for _, texts in _rows(run) for text in texts)
     changed = _mask_all(run, lambda text, as_json: _masked(masker, text, as_json))
     if changed:
-        run_text_index(run=run)
+        run_text_forget(run=run)
     keep_receipt(run=run, masker=masker, all_of_it=True)
     run.save()
     return changed

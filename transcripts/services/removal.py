@@ -28,6 +28,7 @@ from transcripts.models import (
     Run,
     RunHold,
     RunText,
+    RunTextDue,
     ToolCall,
 )
 from transcripts.services.runs import run_locked
@@ -66,6 +67,7 @@ class Hanging:
 HANGING: tuple[Hanging, ...] = (
     Hanging(Message, "ident", rows=True),
     Hanging(RunText, "first_round", rows=True),
+    Hanging(RunTextDue, "run_id", rows=True),
     Hanging(
         Round,
         "number",

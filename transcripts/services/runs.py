@@ -33,7 +33,7 @@ from transcripts.services.run_messages import (
     write_messages,
 )
 from transcripts.services.run_rounds import RoundChanges, compare_rounds, write_rounds
-from transcripts.services.text_index import delivery_text_add, run_header_index, run_text_index
+from transcripts.services.text_index import delivery_text_note, run_names_note
 from transcripts.services.totals import completeness_of, count_rounds, sum_again
 
 # Postgres's integer; a round beyond it cannot be kept.
@@ -151,7 +151,7 @@ def run_store(
         run.folded, run.replaced, run.late = dataclasses.astuple(record.received)
     if created:
         row_insert(run)
-    _write(run, changes, messages, masked, late=bool(late or changes.kept))
+    _write(run, changes, messages, masked, late=bool(late or changes.kept), created=created)
     answered = join_answers(run=run, changes=changes, messages=messages)
     if changes.rewritten:
         sum_again(run=run)
@@ -163,8 +163,8 @@ def run_store(
         derive_ending(run=run, arrived=known)
     title_before = run.title
     derive_ticket(run=run, inputs=changes.inputs)
-    if header_is_new or run.title != title_before:
-        run_header_index(run=run, known=not created)
+    if (header_is_new or run.title != title_before) and not created:
+        run_names_note(run=run)
     waiting = last_unanswered(run=run, arrived=known) if run.ending == Ending.OPEN else 0
     run.completeness = completeness_of(run=run, new=changes.new, last_unanswered=waiting)
     run.updated_at = timezone.now()
@@ -249,7 +249,13 @@ def _reduced(
 
 
 def _write(
-    run: Run, changes: RoundChanges, messages: MessageChanges, masked: MaskedRun, *, late: bool
+    run: Run,
+    changes: RoundChanges,
+    messages: MessageChanges,
+    masked: MaskedRun,
+    *,
+    late: bool,
+    created: bool,
 ) -> None:
     keep_old_texts(run_pk=run.pk, changes=changes)
     writes = rows.Writes(run.pk)
@@ -263,8 +269,7 @@ def _write(
     )
     if run.has_messages:
         link_messages(writes=writes, changes=changes, late=late)
-    delivery_text_add(writes=writes, run=run, changes=changes, messages=messages, masked=masked)
+    delivery_text_note(writes=writes, run=run, changes=changes, messages=messages, created=created)
     writes.send()
     drop_unread(run_pk=run.pk, changes=changes)
-    run_text_index(run=run, rounds=changes.rewritten)
     run.has_messages = run.has_messages or bool(masked.record.messages)

@@ -1,20 +1,22 @@
-"""Keeps the index of full-text search: for what a delivery brings, with its rows, in its
-transaction; and anew for rounds whose texts were changed otherwise.
+"""Keeps the index of full-text search. What a delivery brings is only noted with its rows, in its
+transaction, and what it changes is taken out; the index is made of the stored rows soon after
+(`texts_catch_up`). So the verdict on a run waits for no index, a run that is sent round by round is
+indexed in pieces that are worth it, and what was replaced or masked is found no more at once.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
-from transcripts.masking.types import MaskedRun
-from transcripts.models import Run
+from transcripts.choices import Removal
+from transcripts.models import Run, RunTextDue
 from transcripts.models.runs import TEXT_VERSION
-from transcripts.record import Message, Round
 from transcripts.selectors.texts import (
     TextsOfRound,
     as_places,
@@ -33,12 +35,11 @@ from transcripts.text_index.sheets import (
     scopes_of,
     sheets_of,
 )
-from transcripts.text_index.words import readable
 
 # Rounds that are read at once to be taken apart anew.
 AT_ONCE = 500
 HEADER_ROUND = 0
-# Old runs that are looked up at once to be indexed.
+# Runs that are looked up at once to be indexed.
 CAUGHT_UP = 2_000
 _COLUMNS = {
     "first_round": "integer",
@@ -52,132 +53,117 @@ _INSERT = (
     + ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
     + ")"
 )
-_FORGET_HEADER = "DELETE FROM transcripts_runtext WHERE run_id = %s AND first_round = 0"
+_FORGET = "DELETE FROM transcripts_runtext WHERE run_id = %s AND rounds && %s::int[]"
+_FORGET_AFTER = "DELETE FROM transcripts_runtext WHERE run_id = %s AND last_round > %s"
 _FORGET_ALL = "DELETE FROM transcripts_runtext WHERE run_id = %s"
-_FORGET = (
-    "DELETE FROM transcripts_runtext WHERE run_id = %s AND rounds && %s::int[] RETURNING rounds"
+_THERE = "SELECT rounds FROM transcripts_runtext WHERE run_id = %s"
+_DUE = (
+    "INSERT INTO transcripts_runtextdue (run_id, since) VALUES (%s, now())"
+    " ON CONFLICT (run_id) DO NOTHING"
 )
-_FORGET_AFTER = (
-    "DELETE FROM transcripts_runtext WHERE run_id = %s AND last_round > %s RETURNING rounds"
-)
+_DONE = "DELETE FROM transcripts_runtextdue WHERE run_id = %s"
+# What a crash of the database undoes is still due then.
+_QUICK = "SET LOCAL synchronous_commit TO off"
 
 
-def run_text_index(*, run: Run, rounds: Iterable[int] | None = None) -> None:
-    """Make the index anew for some rounds of a run, or for all of it, from its rows as they are.
-
-    To be called, in the transaction that did it, by what changes texts that are already stored. The
-    caller holds the run's lock.
-    """
-    if rounds is None:
-        rows.execute(_FORGET_ALL, (run.pk,))
-        _insert(run, [_header(run)])
-        _add_again(run, round_numbers(run.pk))
-        loose = [text for text in unread_messages(run.pk) if text]
-        _insert(run, sheets_of([RoundText(1, tuple(loose))] if loose else []))
-        return
-    wanted = sorted(set(rounds))
-    if not wanted:
-        return
-    gone = {n for (numbers,) in rows.fetch(_FORGET, (run.pk, wanted)) for n in numbers}
-    _add_again(run, sorted({*gone, *wanted} - {HEADER_ROUND}))
-
-
-def run_header_index(*, run: Run, known: bool = True) -> None:
-    """Make the index anew for what a run is named by; not `known`: there was nothing before."""
-    if known:
-        rows.execute(_FORGET_HEADER, (run.pk,))
-    _insert(run, [_header(run)])
-
-
-def run_text_cut(*, run_pk: int, project_pk: int, last: int) -> None:
-    """Forget the rounds after `last`."""
-    gone = {n for (numbers,) in rows.fetch(_FORGET_AFTER, (run_pk, last)) for n in numbers}
-    _add_again(Run(pk=run_pk, project_id=project_pk), sorted(n for n in gone if 0 < n <= last))
-
-
-def delivery_text_add(
+def delivery_text_note(
     *,
     writes: rows.Writes,
     run: Run,
     changes: RoundChanges,
     messages: MessageChanges,
-    masked: MaskedRun,
+    created: bool,
 ) -> None:
-    """Add what a delivery brings to the run's writes. Rounds that it replaces are made anew
-    afterwards (`run_text_index`).
+    """Note with a delivery's writes that the run is due to be indexed, and take out of the index
+    the rounds that it changes.
     """
-    found = _brought(changes, messages, masked)
-    if found:
-        writes.add(_INSERT, (run.pk, _rows(run, sheets_of(found))))
+    if not (created or changes.written or messages.whole):
+        return
+    writes.add(_DUE, (run.pk,))
+    changed = set(changes.rewritten)
+    if messages.whole:
+        # A message is found in the round that added it; one that none did, with the run's names.
+        changed.add(HEADER_ROUND)
+        changed.update(
+            number
+            for number, kept in changes.inputs.items()
+            if any(ident in messages.whole for _, ident in kept.added)
+        )
+    if changed and not created:
+        writes.add(_FORGET, (run.pk, sorted(changed)))
 
 
-def runs_text_catch_up(*, seconds: float) -> int:
-    """Index runs that were stored before there was an index, or under an older one, the newest
-    first, for so long; returns how many. Safe to run twice, and beside others.
+def run_names_note(*, run: Run) -> None:
+    """Let what the run is named by be indexed anew. The caller holds the run's lock."""
+    rows.execute(_FORGET, (run.pk, [HEADER_ROUND]))
+    rows.execute(_DUE, (run.pk,))
+
+
+def run_text_forget(*, run: Run, after: int | None = None) -> None:
+    """Take all of a run, or what stands in rounds after one, out of the index, and let what is left
+    of the run be indexed anew. To be called, in the transaction that did it, by what changes texts
+    that are already stored. The caller holds the run's lock.
+    """
+    if after is None:
+        rows.execute(_FORGET_ALL, (run.pk,))
+    else:
+        rows.execute(_FORGET_AFTER, (run.pk, after))
+    rows.execute(_DUE, (run.pk,))
+
+
+def run_text_index(*, run: Run) -> None:
+    """Add to the index what of a run is not in it. The caller holds the run's lock."""
+    there = {number for (numbers,) in rows.fetch(_THERE, (run.pk,)) for number in numbers}
+    if HEADER_ROUND not in there:
+        _insert(run, sheets_of([RoundText(HEADER_ROUND, _names(run))]))
+    _add(run, [number for number in round_numbers(run.pk) if number not in there])
+    rows.execute(_DONE, (run.pk,))
+
+
+def texts_catch_up(*, seconds: float) -> bool:
+    """Index the runs that are due, those that wait longest first, then those that were stored under
+    an older index or none, the newest first; for so long. Returns whether there is more to do.
+    Safe to run twice, and beside others.
     """
     end = time.monotonic() + seconds
-    done = 0
+    due = RunTextDue.objects.order_by("since", "pk").values_list("pk", flat=True)
     behind = Run.objects.filter(text_version__lt=TEXT_VERSION).order_by("-pk")
-    for pk in list(behind.values_list("pk", flat=True)[:CAUGHT_UP]):
-        if time.monotonic() > end:
-            break
-        with transaction.atomic():
-            run = (
-                Run.objects.select_for_update(skip_locked=True, no_key=True)
-                .filter(pk=pk, text_version__lt=TEXT_VERSION)
-                .first()
-            )
-            if run is None:
-                continue
-            run_text_index(run=run)
-            Run.objects.filter(pk=pk).update(text_version=TEXT_VERSION)
-            done += 1
-    return done
+    for pks in (due, behind.values_list("pk", flat=True)):
+        for pk in list(pks[:CAUGHT_UP]):
+            if time.monotonic() > end:
+                return True
+            _catch_up(pk)
+    return False
 
 
-def _brought(changes: RoundChanges, messages: MessageChanges, masked: MaskedRun) -> list[RoundText]:
-    """The new rounds of a delivery, with new messages in the round that added them."""
-    replaced = set(changes.rewritten)
-    numbers = [number for number in changes.written if number not in replaced]
-    read: dict[int, list[Message]] = {}
-    if messages.whole:
-        placed = {
-            ident: number
-            for number in sorted(changes.inputs, reverse=True)
-            for _, ident in changes.inputs[number].added
-        }
-        first = numbers[0] if numbers else max(changes.arrived.rounds, default=1)
-        for ident, message in zip(messages.whole, masked.record.messages, strict=False):
-            read.setdefault(placed.get(ident, first), []).append(message)
-    told = {
-        round_.number: round_ for round_ in masked.record.rounds if round_.number not in replaced
-    }
-    return [
-        _round_text(number, told.get(number), read.get(number, ()))
-        for number in sorted({*told, *read} - replaced)
-    ]
+def texts_are_late(*, than: timedelta) -> bool:
+    """Whether a run has waited longer for the index."""
+    return RunTextDue.objects.filter(since__lt=timezone.now() - than).exists()
 
 
-def _round_text(number: int, round_: Round | None, messages: Sequence[Message]) -> RoundText:
-    texts = [message.content for message in messages]
-    marks = set()
-    if round_ is not None:
-        texts += (round_.reasoning, round_.reply)
-        for call in round_.calls:
-            texts += (f"{call.name} {readable(call.args)}", call.result or "")
-            marks.add(mark_of("t", call.name))
-        texts += (orphan.content for orphan in round_.orphans)
-        texts.append(round_.error)
-        marks.add(mark_of("s", round_.stop.value))
-    return RoundText(number, tuple(text for text in texts if text), frozenset(marks))
+@transaction.atomic
+def _catch_up(pk: int) -> None:
+    rows.execute(_QUICK, ())
+    # One that is locked is being written to, and is due again afterwards.
+    locked = Run.objects.select_for_update(skip_locked=True, no_key=True)
+    run = locked.filter(pk=pk).first()
+    if run is None:
+        return
+    if run.text_version < TEXT_VERSION:
+        rows.execute(_FORGET_ALL, (pk,))
+        Run.objects.filter(pk=pk).update(text_version=TEXT_VERSION)
+    if run.text_removed_at is None and run.removal == Removal.NONE:
+        run_text_index(run=run)
+    else:
+        rows.execute(_DONE, (pk,))
 
 
-def _header(run: Run) -> Sheet:
-    (sheet,) = islice(sheets_of([RoundText(HEADER_ROUND, tuple(header_texts(run)))]), 1)
-    return sheet
+def _names(run: Run) -> tuple[str, ...]:
+    """What the run is named by, and the messages that no round added."""
+    return (*header_texts(run), *filter(None, unread_messages(run.pk)))
 
 
-def _add_again(run: Run, numbers: Sequence[int]) -> None:
+def _add(run: Run, numbers: Sequence[int]) -> None:
     for start in range(0, len(numbers), AT_ONCE):
         found = texts_of_rounds(as_places(run.pk, numbers[start : start + AT_ONCE]))
         _insert(run, sheets_of(_stored_text(texts) for texts in found.values()))
