@@ -114,7 +114,9 @@ def message_write(*, rule: AlertRule, subject: str, told: Told) -> AlertMessage 
         due_at=_due(rule, now),
     )
     made = AlertMessage.objects.bulk_create([message], ignore_conflicts=True)
-    transaction.on_commit(partial(enqueue, ALERTS_SEND, channel.pk), robust=True)
+    if message.due_at <= now:
+        # What is due later the sweep finds.
+        transaction.on_commit(partial(enqueue, ALERTS_SEND, channel.pk), robust=True)
     return made[0] if made else None
 
 
