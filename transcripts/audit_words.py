@@ -6,15 +6,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from transcripts.export import all_exporters
+
 # What the code notes under short names, as people say it. `{}` is the value.
 PHRASES = {
-    "as": "as {}",
+    "address": "address {}",
+    "alert_message": "message {}",
+    "audit_log": "the audit log",
+    "annotations": "its annotations",
+    "case": "{}",
+    "compare": "beside another run",
+    "incident": "INC-{}",
+    "joined": "{} joined",
+    "link for": "a link for a new password of {}",
+    "invited": "{}",
+    "withdrawn": "the invitation of {} withdrawn",
     "at": "opened at round {}",
     "round": "round {}",
     "saw": "what the model saw in round {}",
     "part": "its {}",
-    "findings": "findings, {}",
-    "texts": "{} texts matched",
+    "findings": "its findings",
+    "texts": "found in {} texts",
     "by": "by {}",
     "rounds": "{} rounds",
     "calls": "{} tool calls",
@@ -25,6 +37,9 @@ PHRASES = {
     "discarded": "discarded delivery {}",
     "lines": "{} lines of the audit log",
 }
+# Where a line speaks of several, what holds more comes first; a call is counted from 0 in a round.
+FIRST = ("case", "incident", "round", "call")
+EXPORTS = {"case": "a test case", "suite": "test cases in one file"}
 MISSING = "nothing"
 LISTED = 20
 
@@ -44,7 +59,9 @@ def detail_words(detail: Mapping[str, Any]) -> str:
     words = []
     if {"first", "last"} <= left.keys():
         words.append(f"rounds {_told(left.pop('first'))} to {_told(left.pop('last'))}")
-    words += [_phrase(name, value) for name, value in left.items()]
+    order = [name for name in FIRST if name in left]
+    order += [name for name in left if name not in FIRST]
+    words += [_phrase(name, left[name]) for name in order]
     return ", ".join(word for word in words if word)
 
 
@@ -78,14 +95,27 @@ def _differences(name: str, before: Any, after: Any) -> Iterator[Changed]:
     yield Changed(name, _told(before), _told(after))
 
 
+def _format(name: Any) -> str:
+    """What an export is called on pages."""
+    titles = {exporter.name: exporter.title for exporter in all_exporters()}
+    return titles.get(name) or EXPORTS.get(name) or str(name)
+
+
 def _phrase(name: str, value: Any) -> str:
+    if name == "as":
+        formats = value if isinstance(value, list) else [value]
+        return f"as {', '.join(map(_format, formats))}"
     if isinstance(value, Mapping):
         inner = ", ".join(
             _phrase(key, part) for key, part in value.items() if part not in ("", None)
         )
         return f"{_named(name)}: {inner}" if inner else _named(name)
     if value is True:
-        return _named(name)
+        return PHRASES.get(name, _named(name))
+    if name == "call" and isinstance(value, int):
+        return f"call {value + 1}"
+    if name == "incident" and not isinstance(value, int):
+        return str(value)
     if value is False or value is None or value == "":
         return ""
     phrase = PHRASES.get(name, f"{_named(name)} {{}}")

@@ -10,6 +10,7 @@ from analysis.case_editing.expectations import KINDS
 from analysis.case_editing.mocks import ANSWERS, SAYS_TEXT
 from analysis.cases.harness import told
 from analysis.cases.harness.counting import compare
+from analysis.words import detector_title
 
 SHORT = 160
 # Below it, how small a probability is says no more.
@@ -20,7 +21,8 @@ ANSWER_WORDS = dict(ANSWERS)
 def expectation_words(entry: Mapping[str, Any], *, may_read: bool) -> str:
     """What must hold. Who may not read transcripts is told of what kind it is."""
     if may_read:
-        return told(entry)
+        titles = [detector_title(name) for name in entry.get("detectors", ())]
+        return f"these detectors find nothing: {', '.join(titles)}" if titles else told(entry)
     row = KINDS.get(entry["kind"])
     return row.title if row else str(entry["kind"])
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from analysis.choices import Severity
 from analysis.detectors.base import Finding
+from analysis.words import detector_title
 from transcripts.endings import hands_off, ticket_keys
 from transcripts.record import ENDED_BY_ITSELF, Ending, RunRecord, Stop
 
@@ -54,7 +55,7 @@ def first(findings: Sequence[Finding], *detectors: str) -> Finding | None:
 
 
 def told(finding: Finding) -> str:
-    return f"{finding.detector}, round {finding.round}: {finding.why}"
+    return f"{detector_title(finding.detector)}, round {finding.round}: {finding.why}"
 
 
 def ending(run: RunRecord, findings: Sequence[Finding]) -> Iterator[Suggestion]:
@@ -202,7 +203,8 @@ def detectors_silent(run: RunRecord, findings: Sequence[Finding]) -> Iterator[Su
     )
     if names:
         wanted = {"id": "detectors_silent", "kind": "detectors_silent", "detectors": list(names)}
-        yield Suggestion(wanted, True, f"found in the recorded run: {', '.join(names)}")
+        titles = ", ".join(map(detector_title, names))
+        yield Suggestion(wanted, True, f"found in the recorded run: {titles}")
 
 
 def ident(kind: str, tool: str) -> str:

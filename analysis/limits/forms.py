@@ -14,7 +14,7 @@ MODES = {
     RepeatMode.WINDOW: "in the last calls",
     RepeatMode.CONSECUTIVE: "in a row",
 }
-EFFECTS = {"changes": "changes the world", "reads": "only reads"}
+EFFECTS = {"changes": "changes something", "reads": "only reads"}
 YES_NO = {"yes": "yes", "no": "no"}
 # Fields that people fill in in minutes, and the values that are kept in seconds.
 IN_MINUTES = {"minutes": "seconds", "quiet_minutes": "idle_seconds"}

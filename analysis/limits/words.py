@@ -14,7 +14,7 @@ from transcripts.templatetags.measures import lasted, money
 
 
 def tool_words(values: Values) -> str:
-    """What is set for a tool: "polled, changes the world, same call up to 5 times"."""
+    """What is set for a tool: "polled, changes something, same call up to 5 times"."""
     parts = []
     for name in ("polled", "silent"):
         if name in values:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from analysis.selectors.cases import (
     may_read_case,
 )
 from analysis.services.case_incidents import resolve_offer
+from analysis.words import detector_title
 from transcripts.access import May, Reader
 from transcripts.choices import Ending
 
@@ -95,7 +97,7 @@ def _holding(entry: dict[str, Any], told: dict[str, Any] | None, *, may_read: bo
     counts = state = why = ""
     if told:
         state = told["state"]
-        why = told["why"] if may_read else ""
+        why = _titled(told["why"], entry) if may_read else ""
         if told["runs"] > 1:
             low, high = wilson(told["passed"], told["runs"])
             counts = f"{told['passed']} of {told['runs']} runs ({low:.0%} to {high:.0%})"
@@ -109,6 +111,13 @@ def _holding(entry: dict[str, Any], told: dict[str, Any] | None, *, may_read: bo
     )
 
 
+def _titled(why: str, entry: dict[str, Any]) -> str:
+    """What the harness says, which knows detectors by their code names alone, in their titles."""
+    for name in entry.get("detectors", ()):
+        why = re.sub(rf"\b{re.escape(name)}\b", detector_title(name), why)
+    return why
+
+
 def standing(case: TestCase, latest: CaseResult | None) -> tuple[str, str, str]:
     """(label, tone, sentence): how the case stands by its latest result."""
     if latest is None:
@@ -117,7 +126,11 @@ def standing(case: TestCase, latest: CaseResult | None) -> tuple[str, str, str]:
     many = f", {latest.passed:,} of {latest.runs:,} runs ({low:.0%} to {high:.0%})"
     sentence = f"The latest result {latest.state}{many if latest.runs > 1 else ''}"
     if latest.revision != case.revision:
-        sentence += ", of another state of the case than what stands here"
+        sentence += (
+            f". It is of revision {latest.revision}, and the case is at {case.revision} by now"
+            if latest.revision
+            else ". It is of a file that is no revision of this case"
+        )
     tone = "good" if latest.state == "passed" else "bad"
     return str(latest.get_state_display()), tone, f"{sentence}."
 
@@ -126,16 +139,17 @@ def run_commands(*, case: TestCase | None, origin: str, agent: str = "") -> list
     """(what it does, command) of how a case, or a suite, is fetched, replayed and told of."""
     folder = file_name(case.key) if case else "cases"
     query = f"?{urlencode({'agent': agent})}" if agent else ""
+    them = "it" if case else "them"
     address = f"cases/{case.key}?as=zip" if case else f"cases.zip{query}"
     return [
         (
-            "Fetch it",
+            f"Fetch {them}",
             f'curl -fsS -H "Authorization: Bearer $AGENTDESK_KEY" -o {folder}.zip'
             f" '{origin}/api/v1/{address}' && unzip -o {folder}.zip",
         ),
-        ("Replay it with pytest", f"AGENTDESK_AGENT=my_package.replay:agent pytest {folder}"),
+        (f"Replay {them} with pytest", f"AGENTDESK_AGENT=my_package.replay:agent pytest {folder}"),
         (
-            "Replay it 20 times and send the result",
+            f"Replay {them} 20 times and send the result",
             f"python {folder}/harness.py {folder} --agent my_package.replay:agent --runs 20"
             f" --post {origin}",
         ),

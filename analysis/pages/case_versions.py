@@ -118,7 +118,7 @@ def compare_rows(
         if row.accepted:
             row.words = "accepted"
         elif row.revision is None or row.revision != base.revision:
-            row.words = "of another state of the case, so not compared"
+            row.words = "of another revision, so not compared"
         else:
             row.words, row.tone = comparison_words(base.counts, row.counts)
 

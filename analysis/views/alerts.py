@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.alerts import channels as services
@@ -213,6 +214,7 @@ def _context(reader: Reader) -> dict[str, Any]:
     dead = own.filter(state=MessageState.DEAD)
     return {
         "section": "settings",
+        "now": timezone.now(),
         "channels": AlertChannel.objects.filter(project=reader.project).order_by("pk"),
         "rules": AlertRule.objects.filter(project=reader.project)
         .select_related("channel")

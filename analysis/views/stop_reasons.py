@@ -12,6 +12,8 @@ from transcripts.choices import StopReason
 from transcripts.pages import project_page
 from transcripts.stop_reasons import plain_label, stop_labels
 
+# The notes are as in the reference table, written for programs.
+NOTE_WORDS = {"->": "→", "wants_tool": "wants a tool", "cut_off": "cut off"}
 TONES = {"finished": "good", "wants_tool": "quiet", "unknown": "warn"}
 
 
@@ -33,7 +35,12 @@ def stop_reasons(request: HttpRequest, reader: Reader) -> HttpResponse:
     context = {
         "section": "detectors",
         "rows": [
-            (row, StopReason(row.plain.value).label, TONES.get(row.plain.value, "bad"))
+            (
+                row,
+                StopReason(row.plain.value).label,
+                TONES.get(row.plain.value, "bad"),
+                _in_words(row.note),
+            )
             for row in shown
         ],
         "total": len(labels),
@@ -45,3 +52,9 @@ def stop_reasons(request: HttpRequest, reader: Reader) -> HttpResponse:
         "read_as": StopReason(read_as.value).label if read_as else "",
     }
     return render(request, template_for(request, "analysis/stop_reasons.html", "labels"), context)
+
+
+def _in_words(note: str) -> str:
+    for code, words in NOTE_WORDS.items():
+        note = note.replace(code, words)
+    return note

@@ -53,7 +53,7 @@ def test_each_detector_has_its_page(observer: Client, name: str) -> None:
     detector = next(each for each in all_detectors() if each.name == name)
     for text in (detector.title, detector.stays_silent, detector.cause, detector.fix):
         assert escape(text[0].upper() + text[1:]) in page
-    assert f"{name}, version {detector.version}" in page
+    assert f"version {detector.version}, in files and the API <code>{name}</code>" in page
 
 
 def test_an_unknown_detector_is_not_found(observer: Client) -> None:
@@ -102,4 +102,4 @@ def test_only_who_may_set_limits_is_shown_the_way(client: Client, project: Proje
     for role, shown in ((Role.LEAD, False), (Role.ENGINEER, True)):
         client.force_login(a_member(project, role))
 
-        assert ("Set limits" in page_of(client, "empty_result")) is shown
+        assert ("Set limits" in page_of(client, "round_limit_passed")) is shown

@@ -13,7 +13,6 @@ _KINDS = {
     "float": "a number",
     "decimal": "a number",
     "str": "text",
-    "bool": "true or false",
     "array": "a list",
     "object": "an object",
     "datetime": "a date with a time",
@@ -53,5 +52,6 @@ def _expected(match: re.Match[str]) -> str:
 
 def _kinds(listed: str) -> str:
     """`int | null` as "a whole number or null"."""
-    *others, last = [_KINDS.get(name, name) for name in listed.split(" | ")]
+    names = listed.replace("bool", "true | false").split(" | ")
+    *others, last = [_KINDS.get(name, name) for name in names]
     return f"{', '.join(others)} or {last}" if others else last

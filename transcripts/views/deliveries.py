@@ -42,6 +42,8 @@ def delivery_list(request: HttpRequest, reader: Reader) -> HttpResponse:
     counts = selectors.delivery_counts(project=reader.project)
     usual = "all" if not counts.get(DeliveryState.QUARANTINED) else DeliveryState.QUARANTINED
     state = request.GET.get("state", usual)
+    if state not in DeliveryState.values:
+        state = "all"
     rows = selectors.delivery_list(
         project=reader.project,
         state=DeliveryState(state) if state in DeliveryState.values else None,

@@ -182,7 +182,7 @@ def told(wanted: Mapping[str, Any]) -> str:
         "max_rounds": f"at most {wanted.get('rounds')} rounds",
         "max_cost": f"costs at most {wanted.get('cost')}",
         "max_seconds": f"takes at most {wanted.get('seconds')} s",
-        "no_identical_call": f"no call {wanted.get('times', 3)} times the same",
+        "no_identical_call": f"no call is made {wanted.get('times', 3)} times alike",
         "no_empty_result": "no empty or swallowed result reaches the model",
         "must_call": f"calls {tool}",
         "must_not_call": f"does not call {tool}",

@@ -170,7 +170,7 @@ def test_results_of_another_state_are_not_compared(case: TestCase) -> None:
 
     latest, first = version_rows(case)
 
-    assert (first.accepted, latest.words) == (True, "of another state of the case, so not compared")
+    assert (first.accepted, latest.words) == (True, "of another revision, so not compared")
 
 
 def test_accepting_can_be_undone_and_needs_a_result_of_the_case(case: TestCase) -> None:

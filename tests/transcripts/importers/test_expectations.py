@@ -20,6 +20,7 @@ class _Call(msgspec.Struct):
     ("value", "type_", "words"),
     [
         pytest.param("x", int, "expected a whole number, got text", id="kind"),
+        pytest.param("x", bool | None, "expected true, false or null, got text", id="yes or no"),
         pytest.param(
             "x", float | None, "expected a number or null, got text", id="one of two kinds"
         ),

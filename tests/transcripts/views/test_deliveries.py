@@ -63,9 +63,9 @@ def test_quarantine_says_what_and_where(admin: Client, project: Project) -> None
     text = admin.get(reverse("transcripts:delivery_list", args=[project.slug])).content.decode()
 
     assert str(delivery.pk)[:8] in text
-    assert "in quarantine" in text
     assert page_of("delivery_retry", delivery) in text
-    assert str(delivery.error_at) in text
+    assert f'<span title="{str(delivery.error_at).capitalize()}">' in text
+    assert "Run r, the 1st round, “round”" in text
 
 
 def test_a_waiting_delivery_says_so(admin: Client, project: Project) -> None:
