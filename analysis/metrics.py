@@ -29,7 +29,7 @@ MOST_AGENTS = 100
 
 _RUNS = """
 SELECT r.agent, count(*), count(*) FILTER (WHERE v.flagged),
-       count(*) FILTER (WHERE v.wasted_rounds > 0),
+       count(*) FILTER (WHERE v.wasted_rounds > 0 OR v.kind = 'repeats'),
        sum(r.round_count), coalesce(sum(r.tokens_in), 0), coalesce(sum(r.tokens_out), 0),
        count(r.duration_ms), coalesce(sum(r.duration_ms), 0) / 1000.0,
        {rounds}, {seconds}

@@ -17,6 +17,14 @@ from transcripts.masking.placeholders import PLACEHOLDER
 from transcripts.unseen import UNSEEN
 
 INDENT = 2
+# A value as it stands within a string of JSON: keys and passwords hold quotes and newlines too.
+AS_JSON = r"""as_json() {
+  printf %s "$1" | sed 's/[\\"]/\\&/g' |
+    awk '{ gsub(/\t/, "\\t"); gsub(/\r/, "\\r"); printf "%s%s", n, $0; n = "\\n" }'
+}
+"""
+# Names that the snippet itself needs.
+TAKEN = frozenset({"answer", "os", "print", "repr"})
 _UNSEEN = re.compile(UNSEEN)
 
 
@@ -83,8 +91,8 @@ def call_snippets(*, name: str, args: str) -> CallSnippets:
             Snippet(
                 "json",
                 "JSON",
-                "As the model asked.",
-                _json({"name": name, "arguments": arguments}),
+                "As the model asked." if not variables else "Masked values stand by their names.",
+                _named(_json({"name": name, "arguments": arguments})),
             ),
         ),
         variables=variables,
@@ -106,7 +114,7 @@ def _variables(text: str) -> tuple[Variable, ...]:
 
 def variable_name(placeholder: str) -> str:
     """`[SECRET:aws-key:0a1b2c3d]` as `SECRET_AWS_KEY_0A1B2C3D`."""
-    return placeholder.strip("[]").replace(":", "_").replace("-", "_").upper()
+    return re.sub("[^A-Z0-9]+", "_", placeholder.strip("[]").upper())
 
 
 def _curl(address: str, body: Any, headers: tuple[str, ...]) -> str:
@@ -114,10 +122,13 @@ def _curl(address: str, body: Any, headers: tuple[str, ...]) -> str:
     text = _json(body)
     for special in ("\\", "$", "`"):
         text = text.replace(special, "\\" + special)
-    text = PLACEHOLDER.sub(lambda match: f"${{{variable_name(match[0])}}}", text)
+    text, masked = PLACEHOLDER.subn(
+        lambda match: f'$(as_json "${variable_name(match[0])}")', text
+    )  # fmt: skip
     said = "".join(f" \\\n  -H '{header}'" for header in headers)
     # A line of JSON never is this word alone.
     return (
+        f"{AS_JSON if masked else ''}"
         f"curl -sS \"${address}\" \\\n  -H 'Content-Type: application/json'{said} \\\n"
         f"  --data-binary @- <<END_OF_CALL\n{text}\nEND_OF_CALL"
     )
@@ -129,8 +140,13 @@ def _json(value: Any) -> str:
     return _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
+def _named(text: str) -> str:
+    """Placeholders as variables that tools such as envsubst fill in."""
+    return PLACEHOLDER.sub(lambda match: f"${{{variable_name(match[0])}}}", text)
+
+
 def _python(name: str, arguments: Any) -> str:
-    plain = _is_name(name)
+    plain = _is_name(name) and name not in TAKEN
     tool = name if plain else f"tools[{_literal(name)}]"
     lines = [f"from your_tools import {name if plain else 'tools'}", ""]
     if PLACEHOLDER.search(tool + json.dumps(arguments, ensure_ascii=False)):
@@ -149,7 +165,8 @@ def _python(name: str, arguments: Any) -> str:
 
 
 def _is_name(text: str) -> bool:
-    return text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
+    plain = text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
+    return plain and text != "__debug__"
 
 
 def _literal(value: Any) -> str:

@@ -25,7 +25,7 @@ WHERE r.project_id = %(project)s AND r.received_at >= %(since)s
 _FIGURES = """
        count(*), count(*) FILTER (WHERE v.flagged), sum(r.round_count),
        sum(coalesce(r.tokens_in, 0) + coalesce(r.tokens_out, 0)),
-       count(*) FILTER (WHERE v.wasted_rounds > 0)
+       count(*) FILTER (WHERE v.wasted_rounds > 0 OR v.kind = 'repeats')
 """
 _DAYS = f"""
 SELECT (r.received_at AT TIME ZONE %(zone)s)::date, r.ending,

@@ -37,6 +37,8 @@ def call_test(request: HttpRequest, reader: Reader, pk: int, number: int) -> Htt
     """Call `?call=` (counted from 0) of a round as code; keeps what it really answered on POST."""
     run = run_for(reader.project, pk, "verdict")
     reader.require_read(run)
+    if not 0 < number <= run.last_round:
+        raise Http404("This round never came.")
     calls = pages.round_calls(run=run, number=number, start=0)
     asked = request.GET.get("call", "")
     index = int(asked) if asked.isdecimal() and len(asked) < 6 else _odd_call(run, number)

@@ -30,7 +30,7 @@ def code(made: CallSnippets, key: str) -> str:
     return next(snippet.code for snippet in made.snippets if snippet.key == key)
 
 
-def run_shell(script: str, folder: Path, **variables: str) -> Any:
+def run_shell(script: str, folder: Path, *, shell: str = "bash", **variables: str) -> Any:
     """What a `curl` that only copies its input would send."""
     curl = folder / "curl"
     curl.write_text("#!/bin/sh\ncat\n")
@@ -38,7 +38,7 @@ def run_shell(script: str, folder: Path, **variables: str) -> Any:
     path = f"{folder}:{os.environ['PATH']}"
     environment = {"PATH": path, "TOOL_URL": "x", "MCP_URL": "x", "HOME": "/root", **variables}
     done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, env=environment, check=True, text=True
+        [shell, "-c", script], capture_output=True, env=environment, check=True, text=True
     )
     return json.loads(done.stdout)
 
@@ -60,8 +60,17 @@ def run_python(script: str, folder: Path, **variables: str) -> Any:
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"employee_id": 4417}, {}, HOSTILE, {"not a name": 1, "class": 2}, [1, "two"], "text", None],
-    ids=["usual", "none", "hostile", "odd names", "a list", "a text", "null"],
+    [
+        {"employee_id": 4417},
+        {},
+        HOSTILE,
+        {"not a name": 1, "class": 2},
+        {"__debug__": 1},
+        [1, "two"],
+        "text",
+        None,
+    ],
+    ids=["usual", "none", "hostile", "odd names", "a constant", "a list", "a text", "null"],
 )
 def test_each_snippet_says_what_the_model_asked_for(arguments: Any, tmp_path: Path) -> None:
     made = call_snippets(name="reset", args=json.dumps(arguments))
@@ -74,7 +83,9 @@ def test_each_snippet_says_what_the_model_asked_for(arguments: Any, tmp_path: Pa
     assert json.loads(code(made, "json")) == {"name": "reset", "arguments": arguments}
 
 
-@pytest.mark.parametrize("name", ["a-b", "import", "x; import os", "f\n()", "名", ""])
+@pytest.mark.parametrize(
+    "name", ["a-b", "import", "x; import os", "f\n()", "名", "", "os", "print", "repr"]
+)
 def test_a_name_that_is_none_in_python_is_a_key(name: str, tmp_path: Path) -> None:
     made = call_snippets(name=name, args='{"id": 1}')
 
@@ -106,6 +117,31 @@ def test_masked_values_are_variables_with_a_name(tmp_path: Path) -> None:
     wanted = {"key": "the-real-one", "header": "Bearer the-real-one!", "other": 1}
     assert run_shell(code(made, "curl"), tmp_path, **value) == wanted
     assert run_python(code(made, "python"), tmp_path, **value) == wanted
+    named = "${SECRET_AWS_KEY_0A1B2C3D}"
+    told = json.loads(code(made, "json"))["arguments"]
+    assert told == {"key": named, "header": f"Bearer {named}!", "other": 1}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        'it\'s "so"',
+        "a\\b\\n",
+        "$(touch x) `id` ${HOME}",
+        "-----BEGIN\nabc\n\tdef\r\n-----END",
+        "é 漢",
+        "",
+    ],
+    ids=["quotes", "backslashes", "shell", "lines", "letters", "nothing"],
+)
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+def test_a_value_of_any_kind_can_be_filled_in(value: str, shell: str, tmp_path: Path) -> None:
+    made = call_snippets(name="os", args=json.dumps({"key": f"a {SECRET} b"}))
+    filled = {"SECRET_AWS_KEY_0A1B2C3D": value}
+
+    sent = run_shell(code(made, "curl"), tmp_path, shell=shell, **filled)
+    assert sent == {"key": f"a {value} b"}
+    assert run_python(code(made, "python"), tmp_path, **filled) == {"key": f"a {value} b"}
 
 
 def test_arguments_that_are_no_json_stay_one_text(tmp_path: Path) -> None:

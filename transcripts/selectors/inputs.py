@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,16 +18,20 @@ class RoundInput:
     """The input of a round as message idents in order; `known` False: the record does not say.
 
     `added` and `dropped` are told against round `since`: the one before, or, where it is missing
-    or its input is not known, the last before that; None where there is none. `gone` is told
-    against round 1 (what any round so far read and this one does not, in order of first
-    appearance).
+    or its input is not known, the last before that; None where there is none. `new` and `gone` are
+    told against round `first`, the first whose input is known: what it did not read, and what any
+    round so far read and this one does not, in order of first appearance. A message that stands
+    there once more than before is added; `fresh` says of each of `idents` whether it is.
     """
 
     known: bool
     since: int | None = None
     idents: list[str] = field(default_factory=list)
+    fresh: list[bool] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
+    first: int | None = None
+    new: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
 
 
@@ -42,6 +48,7 @@ def round_input(*, run: Run, number: int) -> RoundInput:
     current: list[str] = []
     previous: list[str] = []
     seen: dict[str, None] = {}
+    begin: tuple[int, list[str]] | None = None
     at, since, known = 0, None, False
     for reached, kind, size, added, dropped in rows.iterator(chunk_size=4000):
         if reached == number:
@@ -55,17 +62,36 @@ def round_input(*, run: Run, number: int) -> RoundInput:
         else:
             change = InputChange(_placed(added), _placed(dropped), kind == InputKind.WHOLE)
             current = apply_change(current, change)
-    if not known:
+        begin = begin or (reached, list(current))
+    if not known or begin is None:
         return RoundInput(False)
-    before, now = set(previous), set(current)
+    now = set(current)
     return RoundInput(
         True,
         since=since,
         idents=current,
-        added=[ident for ident in current if ident not in before],
-        dropped=[ident for ident in dict.fromkeys(previous) if ident not in now],
+        fresh=_more(current, previous),
+        added=_beyond(current, previous),
+        dropped=_beyond(previous, current),
+        first=begin[0],
+        new=_beyond(current, begin[1]),
         gone=[ident for ident in seen if ident not in now],
     )
+
+
+def _beyond(these: Sequence[str], those: Sequence[str]) -> list[str]:
+    """Which of these are more than there are of those, in order."""
+    return [ident for ident, more in zip(these, _more(these, those), strict=True) if more]
+
+
+def _more(these: Sequence[str], those: Sequence[str]) -> list[bool]:
+    """Of each of these, whether there are no longer as many of those; of equal ones the last."""
+    left = Counter(those)
+    found: list[bool] = []
+    for ident in these:
+        found.append(not left[ident])
+        left[ident] = max(left[ident] - 1, 0)
+    return found
 
 
 def input_messages(*, run: Run, idents: list[str]) -> list[dict[str, Any]]:

@@ -23,29 +23,37 @@ SHOWN_OF_MESSAGE = 1_200
 @require_safe
 @project_page(May.READ_TRANSCRIPTS)
 def round_input(request: HttpRequest, reader: Reader, pk: int, number: int) -> HttpResponse:
-    """What the model read in a round, in order; with `?only=` `new` (since the round before),
-    `dropped` (since the round before) or `gone` (since round 1).
+    """What the model read in a round, in order; with `?only=` `new` or `dropped` (since the round
+    before), `later` or `gone` (since the first).
     """
     run = _readable(reader, pk)
+    if not 0 < number <= run.last_round:
+        raise Http404("This round never came.")
     found = inputs.round_input(run=run, number=number)
     note_access(request, reader, AccessAction.READ, run, {"saw": number})
-    lists = {"new": found.added, "dropped": found.dropped, "gone": found.gone}
+    lists = {
+        "new": found.added,
+        "dropped": found.dropped,
+        "later": found.new,
+        "gone": found.gone,
+    }
     only = request.GET.get("only", "")
     only = only if only in lists else ""
     start = _number(request.GET.get("start", "")) or 0
     order = lists.get(only, found.idents)
     idents = order[start : start + MESSAGES_PER_PAGE]
     messages = {row["ident"]: row for row in inputs.input_messages(run=run, idents=idents)}
-    added, dropped = set(found.added), set(found.dropped)
+    fresh = found.fresh if not only else [only == "new" or ident in found.added for ident in order]
+    dropped = set(found.dropped)
 
-    def entry(ident: str) -> dict[str, object]:
+    def entry(ident: str, is_new: bool) -> dict[str, object]:
         row = messages[ident]
         return {
             "card": message_card(row, shown=SHOWN_OF_MESSAGE),
             "name": row["name"],
             "number": row["number"],
             "asked": [call_card(call) for call in row["asked"]],
-            "is_new": ident in added,
+            "is_new": is_new,
             "just_dropped": ident in dropped,
             "is_goal": ident == run.goal_ident,
             "is_ticket": ident == run.ticket_ident,
@@ -62,7 +70,11 @@ def round_input(request: HttpRequest, reader: Reader, pk: int, number: int) -> H
         "only": only,
         "is_gone": only in ("dropped", "gone"),
         "choices": _choices(found),
-        "entries": [entry(ident) for ident in idents if ident in messages],
+        "entries": [
+            entry(ident, is_new)
+            for ident, is_new in zip(idents, fresh[start:], strict=False)
+            if ident in messages
+        ],
         "start": start,
         "next_start": start + MESSAGES_PER_PAGE if len(order) > start + MESSAGES_PER_PAGE else None,
         "total": len(order),
@@ -146,7 +158,11 @@ def _choices(found: inputs.RoundInput) -> list[tuple[str, str, str, int]]:
         choices += [
             ("new", f"new since round {found.since:,}", "n", len(found.added)),
             ("dropped", f"gone since round {found.since:,}", "d", len(found.dropped)),
-            ("gone", "gone since round 1", "g", len(found.gone)),
+        ]
+    if found.first and found.since != found.first and found.since:
+        choices += [
+            ("later", f"new since round {found.first:,}", "f", len(found.new)),
+            ("gone", f"gone since round {found.first:,}", "g", len(found.gone)),
         ]
     return choices
 

@@ -67,6 +67,7 @@ def test_what_the_model_saw_in_order(lead: Client, project: Project) -> None:
         ("All", 3),
         ("New since round 2", 1),
         ("Gone since round 2", 1),
+        ("New since round 1", 2),
         ("Gone since round 1", 1),
     ]
     listed = text[text.rindex("<ol") :]
@@ -84,6 +85,10 @@ def test_what_the_model_saw_in_order(lead: Client, project: Project) -> None:
     assert messages_in(gone) == ["My printer burns."]
     assert "new in this round" not in gone
     assert messages_in(text_of(lead, "round_input", run, 3, only="new")) == ["Never mind."]
+    later = text_of(lead, "round_input", run, 3, only="later")
+    assert messages_in(later) == ["It still burns.", "Never mind."]
+    assert later[later.rindex("<ol") :].count("new in this round") == 1
+    assert len(choices_in(text_of(lead, "round_input", run, 2))) == 3
     assert messages_in(text_of(lead, "round_input", run, 2, only="dropped")) == []
     assert "Nothing is gone" in text_of(lead, "round_input", run, 2, only="dropped")
 
@@ -106,8 +111,29 @@ def test_a_round_that_never_came_is_not_compared_with(lead: Client, project: Pro
     assert choices_in(at_6)[1:] == [
         ("New since round 5", 0),
         ("Gone since round 5", 0),
+        ("New since round 1", 1),
         ("Gone since round 1", 1),
     ]
+
+
+def test_a_message_that_is_there_once_more_is_new(lead: Client, project: Project) -> None:
+    record = reading_run(["goal", "ticket"], ["goal", "ticket"], texts=TEXTS)
+    again = replace(record.rounds[1], input=InputChange((Placed("ticket", 2),)))
+    run = a_shown_run(replace(record, rounds=(record.rounds[0], again)), project)
+
+    text = text_of(lead, "round_input", run, 2)
+
+    listed = text[text.rindex("<ol") :].split('class="read')
+    assert ["new in this round" in each for each in listed[1:]] == [False, False, True]
+    assert choices_in(text)[1] == ("New since round 1", 1)
+
+
+@pytest.mark.parametrize("number", [0, 3, 10**12])
+def test_a_round_that_never_came_is_not_there(lead: Client, project: Project, number: int) -> None:
+    run = a_shown_run(a_run([call()], "Done."), project)
+    address = reverse("transcripts:round_input", args=[project.slug, run.pk, number])
+
+    assert lead.get(address).status_code == 404
 
 
 def test_only_what_was_dropped(lead: Client, project: Project) -> None:
