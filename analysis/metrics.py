@@ -64,6 +64,10 @@ _DELIVERIES = """
 SELECT state, count(*), extract(epoch FROM now() - min(received_at))
 FROM transcripts_delivery WHERE project_id = %s GROUP BY state
 """
+_UNSEARCHED = """
+SELECT coalesce(extract(epoch FROM now() - min(d.since)), 0)
+FROM transcripts_runtextdue d JOIN transcripts_run r ON r.id = d.run_id WHERE r.project_id = %s
+"""
 
 
 class ProjectMetrics(Collector):
@@ -171,7 +175,13 @@ class ProjectMetrics(Collector):
         for state in DeliveryState:
             states.add_metric([state.value], found.get(state.value, (0, 0))[0])
         age.add_metric([], float(found.get(DeliveryState.ACCEPTED.value, (0, 0))[1]))
-        yield from (states, age)
+        search = GaugeMetricFamily(
+            "agentdesk_search_age_seconds",
+            "How long the run that has waited longest has not been searched in full.",
+        )
+        ((unsearched,),) = self._rows(_UNSEARCHED)
+        search.add_metric([], float(unsearched))
+        yield from (states, age, search)
 
 
 def _counter(name: str, words: str) -> CounterMetricFamily:

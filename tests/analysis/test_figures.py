@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import caches
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -21,8 +21,9 @@ from tests.builders import a_round, a_run, call
 from tests.factories import a_key, a_member, a_project
 from tests.page_runs import a_shown_run, the_vpn_run
 from transcripts.choices import KeyScope, Role
-from transcripts.models import Project, Run
+from transcripts.models import Project, Run, RunTextDue
 from transcripts.record import Ending
+from transcripts.services import run_store
 
 pytestmark = pytest.mark.django_db
 
@@ -153,7 +154,13 @@ def test_prometheus_reads_the_figures_of_the_keys_project(project: Project) -> N
     assert found["agentdesk_tool_calls_total", "empty", "helpdesk", "reset_vpn_profile"] == 25
     assert found["agentdesk_runs_by_ending_total", "helpdesk", "stopped"] == 1
     assert found["agentdesk_window_use_ratio", "helpdesk"] > 0.5
-    assert found["agentdesk_queue_age_seconds",] == 0
+    assert found["agentdesk_queue_age_seconds",] == found["agentdesk_search_age_seconds",] == 0
+
+    with transaction.atomic():
+        run_store(project=project, fragment=a_run("Done.", run_id="c"), live=False)
+    caches["memory"].clear()
+    RunTextDue.objects.update(since=timezone.now() - timedelta(hours=1))
+    assert 3_500 < scrape(text)["agentdesk_search_age_seconds",] < 3_660
 
 
 def test_what_is_kept_between_two_scrapes_stands_in_no_table(project: Project) -> None:
