@@ -8,7 +8,8 @@
     const all = picks();
     const count = all.filter((pick) => pick.checked).length;
     const words = document.querySelector("[data-picked]");
-    if (words) words.textContent = every()?.checked ? "All" : count.toLocaleString("en");
+    const runs = count === 1 ? "1 run" : `${count.toLocaleString("en")} runs`;
+    if (words) words.textContent = every()?.checked ? "All runs" : runs;
     const page = document.querySelector("[data-pick-page]");
     if (page) {
       page.checked = count > 0 && count === all.length;

@@ -63,7 +63,7 @@ def test_three_are_chosen_assigned_and_given_back_by_keys(
 
     for key in ("j", "x", "j", "j", "X"):
         desk.keyboard.press(key)
-    expect(desk.locator("[data-picked]")).to_have_text("3")
+    expect(desk.locator("[data-picked]")).to_have_text("3 runs")
     desk.keyboard.press("s")
     desk.keyboard.press("Enter")
     expect(desk.get_by_role("status").first).to_contain_text("3 runs given to admin.")
@@ -82,8 +82,8 @@ def test_a_click_with_shift_chooses_all_between(
 
     picks.nth(1).click()
     picks.nth(4).click(modifiers=["Shift"])
-    expect(desk.locator("[data-picked]")).to_have_text("4")
-    desk.get_by_role("button", name="None").click()
+    expect(desk.locator("[data-picked]")).to_have_text("4 runs")
+    desk.get_by_role("button", name="Choose none").click()
 
     expect(desk.locator(".bulk")).to_be_hidden()
 
