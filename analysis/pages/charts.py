@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from transcripts.templatetags.measures import compact
+
 WIDTH, HEIGHT = 720.0, 120.0
 
 
@@ -65,8 +67,15 @@ def bars(
             for (name, tone), path in zip(names, paths, strict=True)
             if path
         ),
-        top=f"{most:,.0f} {unit}",
+        top=f"{_short(most)} {unit}",
         words=f"{title}: {total:,.0f} {unit} in all, {most:,.0f} at most on a day",
         first=columns[0][0] if columns else "",
         last=columns[-1][0] if columns else "",
     )
+
+
+def _short(figure: float) -> str:
+    """7.4 M, 5,166, or 0.42: what stands beside a title."""
+    if figure >= 100_000:
+        return compact(round(figure))
+    return f"{figure:,.2f}".removesuffix(".00") if figure < 10 else f"{figure:,.0f}"

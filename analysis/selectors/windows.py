@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import urlencode
 
 from django.utils import timezone
 
@@ -27,6 +28,14 @@ class Window:
         if self.choice == "all":
             return None
         return timezone.now() - timedelta(days=int(self.choice))
+
+    def runs_query(self, agent: str) -> str:
+        """The beginning of a query of the run list: what came in since, of an agent. Ends with &
+        where it says anything.
+        """
+        since = {} if self.since is None else {"since": f"{self.choice}d"}
+        query = urlencode({**since, **({"agent": agent} if agent else {})})
+        return f"{query}&" if query else ""
 
     @property
     def words(self) -> str:

@@ -19,7 +19,7 @@ from transcripts.pages import project_page
 # What ends well, what a person takes over, and what does not end well; one colour each.
 GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("finished", "good", (Ending.FINISHED,)),
-    ("handed off", "live", (Ending.HANDED_OFF,)),
+    ("handed off", "warn", (Ending.HANDED_OFF,)),
     ("stopped or at a limit", "breach", (Ending.STOPPED, Ending.ROUND_LIMIT, Ending.REPEATED_CALL)),
     ("cut off, blocked or failed", "bad", (Ending.CUT_OFF, Ending.BLOCKED, Ending.ERROR)),
     ("still going", "quiet", (Ending.OPEN,)),
@@ -39,6 +39,8 @@ def insights(request: HttpRequest, reader: Reader) -> HttpResponse:
         "section": "insights",
         "window": window,
         "windows": CHOICES,
+        "kept": window.runs_query(agent),
+        "since": window.runs_query(""),
         "agent": agent,
         "agents": agents_of(project=reader.project),
         "days": rows[::-1],

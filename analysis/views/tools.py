@@ -50,6 +50,7 @@ def tool_list(request: HttpRequest, reader: Reader) -> HttpResponse:
         "columns": COLUMNS,
         "window": window,
         "windows": CHOICES,
+        "kept": window.runs_query(agent),
         "agent": agent,
         "agents": agents_of(project=reader.project),
     }

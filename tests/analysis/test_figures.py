@@ -58,7 +58,11 @@ def test_the_tools_of_the_example(observer: Client, project: Project) -> None:
 
     assert text.index("reset_vpn_profile") < text.index("check_vpn_status")
     assert 'aria-sort="descending"><a href="?days=30&amp;sort=empty">' in text
-    assert "tab=flagged&amp;tool=reset_vpn_profile" in text
+    shown = "since=30d&amp;tab=all&amp;"
+    assert f"{shown}called=reset_vpn_profile" in text
+    assert f"{shown}finding=empty_result&amp;tool=reset_vpn_profile" in text
+    assert f"{shown}tool=reset_vpn_profile" in text
+    assert f"{shown}finding=failed_result" not in text
 
 
 def test_insights_sum_up_the_days(observer: Client, project: Project) -> None:
