@@ -18,6 +18,8 @@ COUNT_UP_TO = 99
 # The call that hands off stands in one of the last rounds.
 LAST_ROUNDS = 3
 TABS = {"waiting": "Waiting", "mine": "Mine", "done": "Done"}
+# Short names that people write in capitals.
+CAPITALS = frozenset({"hr", "it", "qa", "soc"})
 _TO = re.compile(r"(?:^|[_\s-])to[_\s-]+(.+)$", re.IGNORECASE)
 
 
@@ -48,7 +50,7 @@ def waiting_count(*, project: Project) -> int:
 
 
 def handed_to(runs: Sequence[Run]) -> dict[int, str]:
-    """For whom runs were, by the name of the call that handed them over: "it team" of
+    """For whom runs were, by the name of the call that handed them over: "IT team" of
     `escalate_to_it_team`, else the call's name. One query.
     """
     near = Q(pk__in=())
@@ -59,5 +61,10 @@ def handed_to(runs: Sequence[Run]) -> dict[int, str]:
     for pk, name in calls.values_list("run_id", "name"):
         if hands_off(name):
             said = _TO.search(name)
-            found[pk] = said[1].replace("_", " ").replace("-", " ") if said else name
+            found[pk] = _team(said[1]) if said else name
     return found
+
+
+def _team(words: str) -> str:
+    parts = words.replace("_", " ").replace("-", " ").split()
+    return " ".join(part.upper() if part.casefold() in CAPITALS else part for part in parts)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from analysis.models import (
     Finding,
+    Fingerprint,
     Incident,
     IncidentEvent,
     IncidentRun,
@@ -182,6 +183,17 @@ def daily_runs(*, incident_pks: Iterable[int], days: int) -> dict[int, list[int]
         if at < days:
             counts[row["incident"]][at] = row["runs"]
     return counts
+
+
+def agents_of_incidents(*, incident_pks: Iterable[int]) -> dict[int, list[str]]:
+    """The agents that have the faults, by incident. One query."""
+    prints = Fingerprint.objects.filter(incident__in=list(incident_pks)).exclude(agent="")
+    found: dict[int, list[str]] = {}
+    for pk, agent in prints.order_by("pk").values_list("incident", "agent"):
+        agents = found.setdefault(pk, [])
+        if agent not in agents:
+            agents.append(agent)
+    return found
 
 
 def owners_possible(*, project: Project) -> list[User]:

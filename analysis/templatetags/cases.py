@@ -34,4 +34,9 @@ def incident_cases(context: dict[str, Any], incident: Incident) -> dict[str, Any
                 "offer": offer if may_resolve else None,
             }
         )
-    return {"rows": rows, "reader": reader, "request": context["request"]}
+    return {
+        "rows": rows,
+        "reader": reader,
+        "may_make": reader.may(May.ENGINEER),
+        "request": context["request"],
+    }

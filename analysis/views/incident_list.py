@@ -17,7 +17,7 @@ from analysis.pages import incident_lists
 from analysis.pages.incident_changes import ChangeError, IncidentChangeForm, decide
 from analysis.pages.incident_lists import IncidentFilter
 from analysis.pages.trend_drawing import spark_of
-from analysis.selectors.incidents import daily_runs, owners_possible
+from analysis.selectors.incidents import agents_of_incidents, daily_runs, owners_possible
 from analysis.words import detector_title
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
@@ -107,6 +107,7 @@ def _context(
     counts = incident_lists.incident_counts(
         project=reader.project, wanted=wanted, user=reader.user, cites=cites
     )
+    options = _options(reader, wanted)
     return {
         "section": "incidents",
         "swap": is_swap(request),
@@ -119,15 +120,18 @@ def _context(
         ],
         "shown_tab": incident_lists.TABS[wanted.tab],
         "count": counts[wanted.tab],
+        "narrowed": _narrowed(wanted, options),
         "any": counts["all"] > 0 or bool(wanted.narrowing),
-        "options": _options(reader, wanted),
+        "options": options,
         "may_triage": reader.may(May.TRIAGE),
         "spark_days": SPARK_DAYS,
     }
 
 
 def _rows(incidents: list[Incident], cites: bool) -> list[dict[str, Any]]:
-    counts = daily_runs(incident_pks=[each.pk for each in incidents], days=SPARK_DAYS)
+    pks = [each.pk for each in incidents]
+    counts = daily_runs(incident_pks=pks, days=SPARK_DAYS)
+    agents = agents_of_incidents(incident_pks=pks)
     rows = []
     for incident in incidents:
         label, tone = STATES[incident.state]
@@ -138,11 +142,23 @@ def _rows(incidents: list[Incident], cites: bool) -> list[dict[str, Any]]:
                 "tone": tone,
                 "priority": PRIORITIES[incident.priority],
                 "cites": cites,
+                "agents": agents.get(incident.pk, []),
                 "spark": spark_of(counts[incident.pk]),
                 "recent": sum(counts[incident.pk]),
             }
         )
     return rows
+
+
+def _narrowed(
+    wanted: IncidentFilter, options: list[tuple[str, str, str, list[tuple[str, str]]]]
+) -> list[tuple[str, str]]:
+    """The filters that are set, as (label, words)."""
+    found = [("", f"“{wanted.q}”")] if wanted.q else []
+    for _, label, chosen, choices in options:
+        if chosen:
+            found.append((label, dict(choices)[chosen]))
+    return found
 
 
 def _options(

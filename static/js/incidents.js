@@ -9,6 +9,17 @@
     if (told && chosen.length) told.textContent = `${chosen.length} chosen:`;
     else if (told) told.textContent = "None chosen:";
   };
+  // What is pressed with none chosen is for the one that one stands on.
+  if (document.getElementById("incident-list")) for (const key of ["m", "e"]) {
+    desk.onKey(key, () => {
+      const box = current()?.querySelector("input[name=number]");
+      if (box && !boxes().some((each) => each.checked)) {
+        box.checked = true;
+        tell();
+      }
+      return false;
+    });
+  }
   if (document.getElementById("incident-list")) desk.onKey("x", () => {
     const box = (current() ?? rows()[0])?.querySelector("input[name=number]");
     if (!box) return false;

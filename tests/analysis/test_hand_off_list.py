@@ -60,7 +60,7 @@ def test_it_says_why_and_for_whom(project: Project, lead: Client) -> None:
     text = page(lead, project)
 
     assert "Handed off after 2 rounds: “only the owner may do it”" in text
-    assert "<td>it team</td>" in text
+    assert ">to </span>IT team</td>" in text
     assert "T one" in text
     assert "T fine" not in text
     assert 'title="1 waiting"' in text

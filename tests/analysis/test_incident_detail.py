@@ -79,7 +79,9 @@ def test_it_says_what_follows_in_the_same_runs(project: Project, lead: Client) -
 
     text = page(lead, project)
 
-    assert re.search(r"What follows in the latest 1 run: .*repeated call</a> in 1", text)
+    assert re.search(r"In the same run: .*repeated call</a>", text)
+    assert "In the run list" in text
+    assert "All 1 run" not in text
 
 
 def test_reading_the_finding_leaves_a_line(project: Project, lead: Client, person: User) -> None:

@@ -73,6 +73,24 @@ def test_an_empty_project_says_what_to_do_next(lead: Client, address: str) -> No
     assert "Send runs" in text
 
 
+def test_filters_that_find_nothing_are_told_in_words(
+    project: Project, lead: Client, person: User, address: str
+) -> None:
+    a_failing_run(project, "one")
+    asked = {"q": "zebra", "detector": "failed_result", "owner": str(person.pk)}
+
+    text = lead.get(address, asked).content.decode()
+
+    assert "Nothing here has <b>“zebra”</b> and owner <b>" in text
+    assert f"<b>{person.short_name}</b> and fault <b>Failed result</b>." in text
+
+
+def test_a_row_says_whose_fault_it_is(project: Project, lead: Client, address: str) -> None:
+    a_failing_run(project, "one")
+
+    assert "INC-1 · helpdesk" in lead.get(address).content.decode()
+
+
 def test_an_htmx_request_gets_the_list_alone(project: Project, lead: Client, address: str) -> None:
     a_failing_run(project, "one")
 
