@@ -29,7 +29,7 @@ from analysis.services.incident_aging import incidents_age, incidents_recount
 from analysis.services.quiet import quiet_runs_close
 from analysis.services.verdicts import stale_run_analyse, stale_runs
 from transcripts.mail import password_link_send
-from transcripts.models import User
+from transcripts.models import Project, User
 from transcripts.queueing import (
     DELIVER,
     INDEX_TEXTS,
@@ -45,6 +45,7 @@ from transcripts.selectors.deliveries import deliveries_wait
 from transcripts.services.deliveries import DRAINED_AT_ONCE, deliveries_claim, deliveries_left
 from transcripts.services.held import held_expire
 from transcripts.services.invitations import invitations_forget
+from transcripts.services.live_test import live_test_step
 from transcripts.services.text_index import texts_are_late, texts_catch_up
 from transcripts.services.traces import traces_due, traces_put_away
 from transcripts.undo import changes_forget
@@ -89,6 +90,17 @@ def password_link(user_pk: int) -> None:
     user = User.objects.filter(pk=user_pk, is_active=True).first()
     if user is not None:
         password_link_send(user=user)
+
+
+@shared_task
+def live_test(step: str) -> None:
+    """Send the next round of a live test run: "PROJECT RUN NUMBER". Safe to run twice; one that is
+    lost ends the run as quiet.
+    """
+    project_pk, run_id, number = step.split(" ")
+    project = Project.objects.filter(pk=project_pk).first()
+    if project is not None:
+        live_test_step(project=project, run_id=run_id, number=int(number))
 
 
 @shared_task

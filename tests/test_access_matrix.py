@@ -177,6 +177,7 @@ PAGES: dict[str, list[Needs]] = {
     f"{P}send/": [Needs(SEE)],
     f"{P}send/arrived/": [Needs(SEE, swap=True)],
     f"{P}send/key/": [Needs(ADMIN, "post", 200)],
+    f"{P}send/live/": [Needs(ENGINEER, "post", 302)],
     f"{P}send/test/": [Needs(ENGINEER, "post", 302)],
     f"{P}send/files/": [Needs(ENGINEER), Needs(ENGINEER, "post", 422)],
     f"{P}send/files/store/": [Needs(ENGINEER, "post", 302)],

@@ -20,7 +20,7 @@ from transcripts.views.readers import run_readers
 from transcripts.views.rounds import round_calls, round_input, round_text
 from transcripts.views.run_export import run_export
 from transcripts.views.run_masked import run_masked
-from transcripts.views.send_runs import send_arrived, send_key, send_runs, send_test
+from transcripts.views.send_runs import send_arrived, send_key, send_live, send_runs, send_test
 from transcripts.views.upload import upload, upload_discard, upload_store
 
 app_name = "transcripts"
@@ -28,6 +28,7 @@ urlpatterns = [
     path("send/", send_runs, name="send_runs"),
     path("send/key/", send_key, name="send_key"),
     path("send/test/", send_test, name="send_test"),
+    path("send/live/", send_live, name="send_live"),
     path("send/arrived/", send_arrived, name="send_arrived"),
     path("send/files/", upload, name="upload"),
     path("send/files/store/", upload_store, name="upload_store"),

@@ -6,6 +6,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -20,6 +21,7 @@ from transcripts.queueing import enqueue_drain
 from transcripts.selectors.deliveries import arrivals
 from transcripts.services.api_keys import key_create
 from transcripts.services.deliveries import delivery_accept
+from transcripts.services.live_test import live_test_begin
 from transcripts.snippets import check_run, snippets
 
 # The page asks every three seconds, for a quarter of an hour.
@@ -62,6 +64,15 @@ def send_test(request: HttpRequest, reader: Reader) -> HttpResponse:
     transaction.on_commit(lambda: enqueue_drain(str(delivery.pk)))
     address = reverse("transcripts:receipts", args=[reader.project.slug])
     return redirect(f"{address}?r={delivery.pk}")
+
+
+@require_POST
+@project_page(May.ENGINEER)
+def send_live(request: HttpRequest, reader: Reader) -> HttpResponse:
+    """Send a tiny run round by round, and go where one can watch it."""
+    live_test_begin(project=reader.project, user=reader.user)
+    messages.success(request, "A test run is on its way, with a round every three seconds.")
+    return redirect("analysis:live_list", reader.project.slug)
 
 
 @require_safe

@@ -114,6 +114,7 @@ ELSEWHERE = {
     "transcripts:delivery_detail": OBSERVER,
     "transcripts:receipts": OBSERVER,
     "transcripts:send_key": ADMIN,
+    "transcripts:send_live": ENGINEER,
     "transcripts:send_test": ENGINEER,
     "transcripts:upload_store": ENGINEER,
     "transcripts:upload_discard": ENGINEER,

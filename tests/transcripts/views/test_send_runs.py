@@ -25,10 +25,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agentdesk.pipeline import delivery_process
-from agentdesk.tasks import trace_assemble
+from agentdesk.tasks import live_test as live_test_task
+from agentdesk.tasks import run_analyse, trace_assemble
+from analysis.models import Incident
 from tests.factories import a_key, a_member, a_project, a_stored_run
 from transcripts.choices import AccessAction, DeliveryKind, DeliveryState, KeyScope, Role
 from transcripts.models import AccessEntry, ApiKey, Delivery, OpenTrace, Project, Run
+from transcripts.queueing import LIVE_TEST
+from transcripts.services import live_test
 from transcripts.services.deliveries import delivery_accept
 from transcripts.snippets import snippets
 
@@ -228,6 +232,45 @@ def test_a_test_run_takes_the_way_of_all(client: Client, project: Project) -> No
     assert reverse("analysis:run_detail", args=["helpdesk", run.pk]) in (
         client.get(address).content.decode()
     )
+
+
+def test_a_test_run_can_be_watched_while_it_goes_on(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued: list[tuple[str, str, float]] = []
+    monkeypatch.setattr(
+        live_test,
+        "enqueue",
+        lambda task, argument, countdown: queued.append((task, argument, countdown)),
+    )
+    client.force_login(a_member(project, Role.ENGINEER))
+
+    page = client.post(reverse("transcripts:send_live", args=["helpdesk"]), follow=True)
+
+    assert "A test run is on its way" in page.content.decode()
+    seen: list[tuple[int, str]] = []
+    warned = []
+    while queued:
+        stored()
+        run = Run.objects.get()
+        seen.append((run.round_count, run.ending))
+        run_analyse(run.pk)
+        live = client.get(reverse("analysis:live_list", args=["helpdesk"])).content.decode()
+        warned.append("round 5: empty result" in live)
+        task, step, wait = queued.pop()
+        assert (task, wait) == (LIVE_TEST, 3.0)
+        live_test_task(step)
+        live_test_task(step)  # as a queue may do
+        queued[1:] = []
+    stored()
+
+    run = Run.objects.select_related("verdict").get()
+    # The last round says by itself that it is over.
+    assert seen == [*((number, "open") for number in range(1, 11)), (11, "finished")]
+    assert warned[4]
+    assert ["test", "yes"] in run.labels
+    assert (run.ending, run.round_count, run.verdict.flagged) == ("finished", 11, False)
+    assert not Incident.objects.exists()
 
 
 def test_what_arrives_is_shown(client: Client, project: Project) -> None:
