@@ -314,6 +314,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5,
         "options": {"expires": 5},
     },
+    "group old runs": {
+        "task": "agentdesk.tasks.group_runs",
+        "schedule": 15,
+        "options": {"expires": 15},
+    },
     "age incidents": {
         "task": "agentdesk.tasks.age_incidents",
         "schedule": 60,

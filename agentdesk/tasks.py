@@ -26,6 +26,7 @@ from analysis.limits.learning import baselines_refresh
 from analysis.services.annotations import annotations_forget
 from analysis.services.cases import cases_forget
 from analysis.services.incident_aging import incidents_age, incidents_recount
+from analysis.services.incident_catch_up import runs_group_catch_up
 from analysis.services.quiet import quiet_runs_close
 from analysis.services.verdicts import stale_run_analyse, stale_runs
 from transcripts.mail import password_link_send
@@ -63,6 +64,9 @@ JOB_SLICE_SECONDS = 10
 INDEX_SLICE_SECONDS = 0.5
 # While deliveries wait it lets them pass, but for no longer than this.
 INDEX_WITHIN = timedelta(seconds=30)
+# The grouping of old runs, which takes the lock of a project's incidents run by run; shorter while
+# deliveries wait.
+GROUP_SECONDS, GROUP_BESIDE_SECONDS = 3.0, 0.5
 # A job that no worker has been at for so long has lost its place in the queue.
 JOB_IDLE = timedelta(seconds=20)
 # A live run's pending pass that the queue lost is made up for after so long.
@@ -207,6 +211,12 @@ def index_texts(_: int = 0) -> None:
         enqueue_index()
     elif texts_catch_up(seconds=INDEX_SLICE_SECONDS):
         enqueue(INDEX_TEXTS, 0)
+
+
+@shared_task(ignore_result=True)
+def group_runs() -> int:
+    """Group runs that were stored before there were incidents. Safe to run twice."""
+    return runs_group_catch_up(seconds=GROUP_BESIDE_SECONDS if deliveries_wait() else GROUP_SECONDS)
 
 
 @shared_task(ignore_result=True)

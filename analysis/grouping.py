@@ -20,7 +20,8 @@ from analysis.normalising import normalised_error
 from analysis.suite import Analysis
 from transcripts.record import Ending, RunRecord
 
-# Raise it when the same finding can get another fingerprint.
+# Raise it when the same finding can get another fingerprint, and make the migration of the index
+# that goes by it: runs of before are then grouped anew, in the incidents that they are in.
 GROUPING = 2
 # A run full of different errors is one broken run, not a hundred incidents.
 MOST_FAULTS = 5

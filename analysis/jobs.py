@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from analysis.alerts.outbox import untold
 from analysis.limits.previews import preview_step
 from analysis.lists.bulk import bulk_step
 from analysis.lists.taking_back import taking_back_step
@@ -95,7 +96,7 @@ def job_advance(*, job_pk: int, seconds: float) -> bool:
     """
     end = time.monotonic() + seconds
     while True:
-        with transaction.atomic(), grouped_together():
+        with transaction.atomic(), untold(), grouped_together():
             job = (
                 Job.objects.select_for_update(skip_locked=True, of=("self",), no_key=True)
                 .filter(pk=job_pk, state=JobState.WAITING)

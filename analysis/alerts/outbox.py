@@ -5,7 +5,9 @@ worker loses one, and nothing is told that was rolled back.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -42,6 +44,7 @@ OF_EVENTS = {
     EventKind.ESCALATED: AlertKind.INCIDENT_ESCALATING,
 }
 _rules: dict[int, tuple[float, list[AlertRule]]] = {}
+_untold: ContextVar[bool] = ContextVar("untold", default=False)
 
 
 def rules_of(project_id: int) -> Sequence[AlertRule]:
@@ -60,8 +63,20 @@ def rules_forget() -> None:
     _rules.clear()
 
 
+@contextmanager
+def untold() -> Iterator[None]:
+    """Write nothing within: what is read or grouped once more is no news."""
+    token = _untold.set(True)
+    try:
+        yield
+    finally:
+        _untold.reset(token)
+
+
 def events_tell(events: Iterable[IncidentEvent]) -> None:
     """Write what rules want to know of events of incidents."""
+    if _untold.get():
+        return
     for event in events:
         kind = OF_EVENTS.get(EventKind(event.kind)) if event.kind in OF_EVENTS else None
         if kind is None:
@@ -77,6 +92,8 @@ def run_tell(*, run: Run, verdict: Verdict, detectors: Mapping[str, int]) -> Non
 
     `detectors` maps those that found something to the first round.
     """
+    if _untold.get():
+        return
     for rule in rules_of(run.project_id):
         if rule.agent and rule.agent != run.agent:
             continue

@@ -28,8 +28,8 @@ from transcripts.services.removal import HeldError, run_erase
 # So many are done at once; more of them by a job, whose steps are as long.
 AT_ONCE = 500
 STEP = 200
-# Larger files are asked for in parts.
-EXPORTED = 5_000
+# A file is written while it is sent, hundreds of runs a second; larger ones are asked for in parts.
+EXPORTED = 50_000
 LONGEST_LABEL = 100
 
 

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce, Left
 from django.utils import timezone
 
 from analysis.choices import Severity, VerdictKind
+from analysis.grouping import GROUPING
 from transcripts.fields import MaskedJSONField, MaskedTextField
 from transcripts.models import Project, Run
 from transcripts.models.runs import KEY
@@ -27,7 +28,8 @@ class Verdict(models.Model):
     cell of the run list's small map (see `analysis.strip`). `took_ms` is how long the detectors
     read, `stale_since` is set while a live run has rounds that they have not read. `errors` maps a
     detector that raised to its error's type. `suite` and `limits` name the detectors and the set
-    limits that it was made under. `cost` is the run's own, else computed from its tokens; of
+    limits that it was made under, `grouping` the way by which the run was put into incidents (0: it
+    never was). `cost` is the run's own, else computed from its tokens; of
     `cost_rounds` rounds it is known. `cells` are the rounds as the run page's map draws them (see
     `analysis.cells`), empty where it was made before they were kept. `context_window` is in
     tokens, `window_from` says where from.
@@ -60,6 +62,7 @@ class Verdict(models.Model):
     window_from = models.CharField(max_length=20, blank=True)
     analysed_at = models.DateTimeField(default=timezone.now)
     took_ms = models.FloatField(default=0)
+    grouping = models.PositiveSmallIntegerField(default=0)
     stale_since = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -71,6 +74,11 @@ class Verdict(models.Model):
             models.Index(fields=("project", "kind", "-run"), name="verdict_by_kind"),
             models.Index("project", cost_within().desc(), F("run").desc(), name="verdict_by_cost"),
             models.Index(fields=("project", "-wasted_rounds", "-run"), name="verdict_by_wasted"),
+            models.Index(
+                fields=("run",),
+                name="verdict_behind",
+                condition=Q(flagged=True, grouping__lt=GROUPING),
+            ),
             models.Index(
                 fields=("stale_since",),
                 name="verdict_stale",

@@ -6,7 +6,7 @@ together at its end (`grouped_together`), since the lock of the project's incide
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -44,12 +44,14 @@ class FoundFault:
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """A run that was analysed, with its faults, the main one first. `fresh`: for the first time, so
-    that it is in no incident yet.
+    that it is in no incident yet. `late`: it should have been grouped when it came in, and what
+    happens to incidents is told as of then.
     """
 
     run: Run
     found: tuple[FoundFault, ...]
     fresh: bool = False
+    late: bool = False
 
 
 _waiting: ContextVar[list[Arrival] | None] = ContextVar("waiting", default=None)
@@ -59,7 +61,15 @@ def run_group(*, run: Run, masked: MaskedRun, analysis: Analysis, fresh: bool = 
     """Put the run into the incidents of its faults, and out of those that it no longer has."""
     faults = faults_of(masked.record, analysis)
     found = tuple(_found(run, masked, fault) for fault in faults)
-    arrival = Arrival(run, found, fresh)
+    _arrive(Arrival(run, found, fresh))
+
+
+def run_group_late(*, run: Run, masked: MaskedRun, faults: Iterable[Fault]) -> None:
+    """Put a run into the incidents of its faults that came in before it could be grouped."""
+    _arrive(Arrival(run, tuple(_found(run, masked, fault) for fault in faults), late=True))
+
+
+def _arrive(arrival: Arrival) -> None:
     waiting = _waiting.get()
     if waiting is None:
         _group([arrival])
@@ -95,7 +105,9 @@ def _group(arrivals: Sequence[Arrival]) -> None:
     for project_id, of_project in groupby(changed, key=lambda each: each.run.project_id):
         together = sorted(of_project, key=lambda each: (each.run.received_at, each.run.pk))
         incidents_locked(project_id=project_id)
-        versions_note(runs=[each.run for each in together])
+        versions_note(
+            runs=[each.run for each in together], anew=any(each.late for each in together)
+        )
         events_tell(Memberships(project_id, together).write())
     _hush([arrival.run for arrival in latest.values() if arrival.run.restricted])
 

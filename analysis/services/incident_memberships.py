@@ -41,7 +41,8 @@ class Memberships:
     def __init__(self, project_id: int, arrivals: Sequence[Arrival]) -> None:
         self._project_id = project_id
         self._arrivals = arrivals
-        self._now: datetime = timezone.now()
+        self._clock: datetime = timezone.now()
+        self._now = self._clock
         self._incidents: dict[int, Incident] = {}
         self._touched: set[int] = set()
         self._shrunk: set[int] = set()
@@ -74,6 +75,7 @@ class Memberships:
 
     def _take(self, arrival: Arrival) -> None:
         run = arrival.run
+        self._now = run.received_at if arrival.late else self._clock
         rows = self._rows.get(run.pk, {})
         before = {row.incident_id: self._incident(row.incident) for row in rows.values()}
         after: dict[int, Incident] = {}
@@ -88,7 +90,7 @@ class Memberships:
         wanted = {found.digest for found in arrival.found}
         self._gone += [row.pk for digest, row in rows.items() if digest not in wanted]
         for pk in after.keys() - before.keys():
-            self._count_in(after[pk], run)
+            self._count_in(after[pk], arrival)
         for pk in before.keys() - after.keys():
             self._count_out(before[pk], run)
 
@@ -120,7 +122,11 @@ class Memberships:
         return incident
 
     def _open(self, run: Run, found: FoundFault) -> Fingerprint:
-        incident = self._of_another_grouping(found) or self._new_incident(run, found)
+        incident = (
+            self._that_it_is_in(run, found)
+            or self._of_another_grouping(found)
+            or self._new_incident(run, found)
+        )
         return Fingerprint.objects.create(
             project_id=self._project_id,
             incident=incident,
@@ -132,6 +138,15 @@ class Memberships:
             agent=found.agent,
             first_seen_at=self._now,
         )
+
+    def _that_it_is_in(self, run: Run, found: FoundFault) -> Incident | None:
+        """The incident that the run is in by the same tool's fault under another grouping."""
+        for row in self._rows.get(run.pk, {}).values():
+            old = row.fingerprint
+            same = (old.detector, old.tool) == (found.fault.detector, found.tool)
+            if old.grouping != GROUPING and same:
+                return self._incident(row.incident)
+        return None
 
     def _of_another_grouping(self, found: FoundFault) -> Incident | None:
         """The incident that had this fault when faults were compared in another way; None where
@@ -169,8 +184,12 @@ class Memberships:
         if found.title.startswith(incident.title):
             incident.title = found.title
 
-    def _count_in(self, incident: Incident, run: Run) -> None:
+    def _count_in(self, incident: Incident, arrival: Arrival) -> None:
+        run = arrival.run
         incident.run_count += 1
+        if arrival.late and incident.ignored_after is not None:
+            # It is none of the further runs until which somebody put the incident aside.
+            incident.ignored_after += 1
         incident.first_seen_at = min(incident.first_seen_at, run.received_at)
         incident.last_seen_at = max(incident.last_seen_at, run.received_at)
         self._touched.add(incident.pk)

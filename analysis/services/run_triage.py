@@ -52,6 +52,7 @@ def runs_label(*, project: Project, pks: Sequence[int], label: Label, put: bool)
     changed: list[int] = []
     replaced: dict[str, list[Any]] = {}
     new: list[RunTriage] = []
+    old: list[RunTriage] = []
     for pk in Run.objects.filter(project=project, pk__in=pks).values_list("pk", flat=True):
         triage = there.get(pk) or RunTriage(run_id=pk, labels=[])
         has = [name, value] in triage.labels
@@ -63,10 +64,8 @@ def runs_label(*, project: Project, pks: Sequence[int], label: Label, put: bool)
             replaced[str(pk)] = others
         triage.labels = sorted([*rest, [name, value]] if put else [*rest, *others])
         changed.append(pk)
-        if pk in there:
-            triage.save(update_fields=["labels"])
-        else:
-            new.append(triage)
+        (old if pk in there else new).append(triage)
+    RunTriage.objects.bulk_update(old, ["labels"])
     RunTriage.objects.bulk_create(new)
     return {"label": [name, value], "put": put, "runs": changed, "replaced": replaced}
 

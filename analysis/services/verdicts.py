@@ -16,6 +16,7 @@ from analysis.cells import cells_of, last_round
 from analysis.detectors.base import Finding as Found
 from analysis.detectors.limits import Limits
 from analysis.detectors.reading.prices import RunCost, cost_of, window_of
+from analysis.grouping import GROUPING
 from analysis.limits.sets import Applied, baseline_of, known_limits
 from analysis.models import Finding, Verdict
 from analysis.services.incident_arrivals import run_group
@@ -180,6 +181,7 @@ def _verdict(run: Run, masked: MaskedRun, analysis: Analysis, applied: Applied) 
         errors=analysis.errors,
         suite=suite_version(),
         limits=applied.digest,
+        grouping=GROUPING,
     )
 
 

@@ -34,13 +34,15 @@ def has_unseen(run: Run) -> bool:
     return any(digest not in _known for _, _, digest in _of(run))
 
 
-def versions_note(*, runs: Iterable[Run]) -> None:
-    """Note the versions of runs of one project. Needs the lock of its incidents."""
+def versions_note(*, runs: Iterable[Run], anew: bool = False) -> None:
+    """Note the versions of runs of one project. Needs the lock of its incidents. `anew`: also those
+    that are known, which an older run may have had before.
+    """
     noted: set[bytes] = set()
     with connection.cursor() as cursor:
         for run in runs:
             for kind, version, digest in _of(run):
-                if digest not in _known:
+                if anew or digest not in _known:
                     row = (run.project_id, digest, kind, str(run.agent), version, run.received_at)
                     cursor.execute(_NOTE, row)
                     noted.add(digest)
