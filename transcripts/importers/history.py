@@ -5,21 +5,11 @@ from.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
+from transcripts.importers.drafts import RoundDraft
 from transcripts.importers.turns import Answer, Reply, Turn
-from transcripts.record import InputChange, Message, Orphan
-
-
-@dataclass(slots=True, eq=False)
-class RoundDraft:
-    """A round that may still get results; compared by identity."""
-
-    number: int
-    reply: Reply
-    input: InputChange | None
-    orphans: list[Orphan] = field(default_factory=list)
+from transcripts.record import Message
 
 
 class History:

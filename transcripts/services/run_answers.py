@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from transcripts.importers.building import mcp_flag
+from transcripts.importers.calls import mcp_flag
 from transcripts.models import Run
 from transcripts.services import rows
 from transcripts.services.run_messages import MessageChanges
