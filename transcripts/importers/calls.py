@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import chain
 
 from transcripts.importers.drafts import CallPlace, RoundDraft
 from transcripts.importers.fields import same_args
@@ -89,7 +90,7 @@ class Calls:
         tell of a tool after the request that read its result.
         """
         recent = self._by_name.get(call.name, [])[-NEARBY:]
-        for place in (*self._unanswered, *self._by_id.get(call.id, ()), *recent):
+        for place in chain(self._unanswered, self.with_id(call.id), recent):
             if place.call is call:
                 return place
         return None
