@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from analysis.alerts.forgetting import incident_alerts_forget
@@ -18,6 +19,8 @@ from analysis.models import (
     ToolUse,
     Verdict,
 )
+from analysis.services.incident_locks import incidents_locked
+from analysis.services.incident_merging import incidents_count_again
 from analysis.services.incident_quotes import WITHOUT_QUOTES, incidents_hush
 from transcripts.services.removal import Hanging
 
@@ -67,7 +70,8 @@ def incidents_of(*, run_pk: int) -> list[int]:
 
 def incidents_forget(*, pks: Collection[int], erased: bool) -> None:
     """Take the words of transcripts out of those incidents of which none is left; where the last
-    run was erased, the incident goes with it.
+    run was erased, the incident goes with it, and the others are counted again. (What goes with its
+    days is counted by the beat, once for all of it.)
     """
     runs = IncidentRun.objects.filter(incident=OuterRef("pk"))
     found = Incident.objects.filter(pk__in=pks)
@@ -75,4 +79,16 @@ def incidents_forget(*, pks: Collection[int], erased: bool) -> None:
         gone = list(found.exclude(Exists(runs)).values_list("pk", flat=True))
         incident_alerts_forget(incidents=gone, erased=True)
         Incident.objects.filter(pk__in=gone).delete()
+        _count_again(pks)
     incidents_hush(pks=pks)
+
+
+def _count_again(pks: Collection[int]) -> None:
+    """Count the runs of incidents, which are of one project."""
+    left = Incident.objects.filter(pk__in=pks).order_by("pk")
+    project_id = left.values_list("project", flat=True).first()
+    if project_id is None:
+        return
+    with transaction.atomic():
+        incidents_locked(project_id=project_id)
+        incidents_count_again(pks=list(pks))
