@@ -91,7 +91,7 @@ class SuiteRecord:
 
 def days(*, project: Project, window: Window, agent: str = "", zone: str = "UTC") -> list[Day]:
     """Days from the first run to the last, ascending. One query. Loops are runs in which a call
-    repeated itself past the third time.
+    repeated itself past the third time, or that ended so.
     """
     asked = _asked(project, window, agent) | {"zone": zone}
     found: dict[date, Day] = {}
@@ -124,11 +124,13 @@ def versions(*, project: Project, window: Window, agent: str = "") -> list[Versi
         ]
 
 
-def suite_record(*, project: Project, window: Window) -> SuiteRecord:
-    """How often the suite was right, as people say (`odd_round` annotations)."""
+def suite_record(*, project: Project, window: Window, agent: str = "") -> SuiteRecord:
+    """How often the suite was right, as people say (`odd_round` annotations) of an agent's runs."""
     words = Annotation.objects.filter(
         project=project, kind=AnnotationKind.ODD_ROUND, removed_at=None
     )
+    if agent:
+        words = words.filter(run__agent=agent)
     if window.since is not None:
         words = words.filter(created_at__gte=window.since)
     rows = words.order_by("pk").values_list("round", "said_round")

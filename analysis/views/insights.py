@@ -43,17 +43,22 @@ def insights(request: HttpRequest, reader: Reader) -> HttpResponse:
         "since": window.runs_query(""),
         "agent": agent,
         "agents": agents_of(project=reader.project),
-        "days": rows[::-1],
+        "days": [(row, _by_group(row)) for row in reversed(rows)],
         "total": total,
         "charts": _charts(rows, sorted(total.cost)),
         "versions": versions(project=reader.project, window=window, agent=agent),
-        "suite": suite_record(project=reader.project, window=window),
+        "suite": suite_record(project=reader.project, window=window, agent=agent),
         "groups": [
-            (name, sum(total.endings.get(each, 0) for each in group), tone)
-            for name, tone, group in GROUPS
+            (name, count, tone)
+            for (name, tone, _), count in zip(GROUPS, _by_group(total), strict=True)
         ],
     }
     return render(request, "analysis/insights.html", context)
+
+
+def _by_group(row: Day) -> list[int]:
+    """The day's runs by how they ended, in the order of GROUPS."""
+    return [sum(row.endings.get(each, 0) for each in group) for _, _, group in GROUPS]
 
 
 def _charts(rows: Sequence[Day], currencies: Sequence[str]) -> list[Chart]:
@@ -69,10 +74,7 @@ def _charts(rows: Sequence[Day], currencies: Sequence[str]) -> list[Chart]:
         bars(
             title="How runs ended",
             names=[(name, tone) for name, tone, _ in GROUPS],
-            columns=[
-                (label, [sum(row.endings.get(each, 0) for each in group) for _, _, group in GROUPS])
-                for label, row in zip(labels, rows, strict=True)
-            ],
+            columns=[(label, _by_group(row)) for label, row in zip(labels, rows, strict=True)],
             unit="runs",
         ),
         one("Flagged runs", "bad", [row.flagged for row in rows], "runs"),

@@ -82,6 +82,24 @@ def test_insights_sum_up_the_days(observer: Client, project: Project) -> None:
     assert "v7" in month or "2026-09" in month
 
 
+def test_the_table_holds_what_the_chart_of_endings_draws(
+    observer: Client, project: Project
+) -> None:
+    the_vpn_run(project)
+    a_shown_run(a_run("Done.", run_id="good"), project)
+    a_shown_run(a_run([call()], run_id="stopped"), project)
+
+    text = page(observer, "insights")
+
+    table = text[text.index("The figures behind the charts") :]
+    heads = re.findall(r'<th scope="col"[^>]*>([^<]*)', table.partition("</thead>")[0])
+    cells = re.findall(r'<td class="number">([^<]*)', table.partition("</tr></tbody>")[0])
+    told = dict(zip(heads[1:], cells, strict=False))
+    assert told["Runs"] == "3"
+    assert (told["Finished"], told["Stopped or at a limit"], told["Still going"]) == ("1", "2", "0")
+    assert (told["Handed off"], told["Cut off, blocked or failed"]) == ("0", "0")
+
+
 def figure(text: str, name: str) -> str:
     found = re.search(rf"<dt>{name}</dt><dd[^>]*>(?:<a[^>]*>)?([\d,]+)", text)
     assert found is not None, name
@@ -105,6 +123,8 @@ def test_insights_say_how_often_the_detectors_were_right(
 
     assert "People said of <b>3</b> runs" in text
     assert "named it in <b>2</b>" in text
+    a_shown_run(a_run("Done.", run_id="other", agent="another"), project)
+    assert "Nobody has said yet" in page(observer, "insights", agent="another")
 
 
 def test_live_runs_show_where_they_are_and_what_looks_odd(
