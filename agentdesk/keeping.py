@@ -6,7 +6,7 @@ import math
 import time
 from functools import partial
 
-from analysis.alerts.forgetting import run_alerts_forget
+from analysis.alerts.forgetting import run_alerts_forget, tool_alerts_forget
 from analysis.services import keeping
 from analysis.services.cases import cases_erase
 from transcripts.audit import access_record
@@ -28,6 +28,7 @@ def run_empty(pk: int, *, end: float = math.inf) -> bool:
     erased = removal.is_erased(pk=pk)
     if erased:
         cases_erase(run_pk=pk)
+        tool_alerts_forget(run_pk=pk)
     done = removal.run_empty(pk=pk, tables=HANGING, end=end)
     if done:
         run_alerts_forget(run_pk=pk, erased=erased)

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet
 
+from analysis.alerts.forgetting import runs_alerts_hush
 from analysis.models import Job
 from analysis.services.case_masking import cases_mask_again
 from analysis.services.verdicts import run_analyse
@@ -91,6 +92,7 @@ def _mask_again(job: Job, pk: int) -> None:
             texts = run_mask_again(run=run, masker=run_masker(job.project, run))
             if texts:
                 run_analyse(run=run)
+                runs_alerts_hush(run_pks=[run.pk])
     except (OperationalError, InterfaceError):
         raise
     except Exception as error:

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.alerts.outbox import rules_forget
+from analysis.alerts.receivers import may_not_read
 from analysis.models import AlertChannel, AlertMessage, AlertRule, ChannelKind, MessageState
 from transcripts.maskers import typed_masker
 from transcripts.models import Project, User
@@ -33,6 +34,9 @@ def channel_add(
     """Add a channel; returns it with the secret that its webhooks are signed with, shown once."""
     if AlertChannel.objects.filter(project=project).count() >= MOST_CHANNELS:
         raise ChannelError(f"A project has {MOST_CHANNELS} channels at most.")
+    vouched_for = kind == ChannelKind.EMAIL and values.get("for_leads")
+    if vouched_for and (why := may_not_read(project, address)):
+        raise ChannelError(why)
     if kind != ChannelKind.EMAIL:
         try:
             destination(address, allowed=settings.AGENTDESK_OUTGOING_NETWORKS)

@@ -6,7 +6,9 @@ from collections.abc import Collection
 
 from django.db import connection
 
-from analysis.models import AlertMessage, IncidentEvent
+from analysis.models import AlertKind, AlertMessage, IncidentEvent, ToolUse
+from transcripts.choices import Removal
+from transcripts.models import Run
 
 # As `analysis.words.without_quotes` does, in the database.
 _HUSH = """
@@ -23,6 +25,28 @@ def run_alerts_forget(*, run_pk: int, erased: bool) -> None:
         AlertMessage.objects.filter(subject=subject).delete()
     else:
         _hush([subject])
+
+
+def runs_alerts_hush(*, run_pks: Collection[int]) -> None:
+    """Of alerts that are about these runs keep no words of their transcripts: since they were
+    written the runs were restricted, or masked anew.
+    """
+    _hush([f"run:{pk}" for pk in run_pks])
+
+
+def tool_alerts_forget(*, run_pk: int) -> None:
+    """Of a run that is being erased keep no alert about tools that no other run of its project
+    names: a model makes names up, and this one is gone with the run.
+    """
+    project = Run.objects.filter(pk=run_pk).values_list("project", flat=True).first()
+    named = list(ToolUse.objects.filter(run=run_pk).values_list("tool", flat=True))
+    told = AlertMessage.objects.filter(
+        project=project, kind=AlertKind.TOOL_ERRORS, body__tool__in=named
+    )
+    for pk, tool in list(told.values_list("pk", "body__tool")):
+        others = ToolUse.objects.filter(tool=tool, run__project=project, run__removal=Removal.NONE)
+        if not others.exclude(run=run_pk).exists():
+            told.filter(pk=pk).delete()
 
 
 def incident_alerts_forget(*, incidents: Collection[int], erased: bool) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max
 from django.urls import reverse
 from django.utils import timezone
 
@@ -26,6 +25,7 @@ from analysis.models import (
     AlertRule,
     Incident,
     IncidentEvent,
+    MessageState,
     Verdict,
 )
 from analysis.services.incident_states import EventKind
@@ -139,9 +139,16 @@ def message_write(*, rule: AlertRule, subject: str, told: Told) -> AlertMessage 
 
 def _due(rule: AlertRule, now: datetime) -> datetime:
     channel = rule.channel
-    last = rule.messages.aggregate(last=Max("made_at"))["last"] if rule.cooldown_minutes else None
+    waiting = last = None
+    if rule.cooldown_minutes:
+        times = AlertMessage.objects.filter(rule=rule).values_list("due_at", flat=True)
+        # What failed and is tried again later holds up nothing that is new.
+        first = times.filter(state=MessageState.WAITING, attempts=0, due_at__gt=now)
+        waiting = first.order_by("due_at").first()
+        last = times.filter(due_at__lte=now).order_by("-due_at").first()
     return timing.due(
         now=now,
+        waiting=waiting,
         last=last,
         cooldown=timedelta(minutes=rule.cooldown_minutes),
         digest=timedelta(minutes=channel.digest_minutes),

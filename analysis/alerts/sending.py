@@ -16,6 +16,7 @@ from django.utils import timezone
 from analysis.alerts import timing
 from analysis.alerts.channels import channel_address, channel_secret
 from analysis.alerts.outbox import quiet_of
+from analysis.alerts.receivers import body_for
 from analysis.alerts.signing import DELIVERY, SIGNATURE, TIMESTAMP, signature
 from analysis.models import AlertChannel, AlertKind, AlertMessage, ChannelKind, MessageState
 from analysis.words import without_quotes
@@ -29,7 +30,7 @@ AT_ONCE = 50
 CLAIM = timedelta(minutes=2)
 KEPT = timedelta(days=30)
 # Slack shows no more.
-SLACK_CHARACTERS = 3_000
+SLACK_CHARACTERS, SLACK_WORDS = 3_000, 1_000
 
 
 class NotSentError(Exception):
@@ -41,6 +42,8 @@ def messages_send(*, channel_pk: int) -> int:
     sent = 0
     while claimed := _claim(channel_pk):
         channel = claimed[0].channel
+        for each in claimed:
+            each.body = body_for(channel, each)
         try:
             deliver(channel, claimed)
         except NotSentError as error:
@@ -161,13 +164,22 @@ def webhook_body(messages: Sequence[AlertMessage]) -> bytes:
 
 def slack_text(messages: Sequence[AlertMessage]) -> str:
     """A line for each message, with what Slack reads as markup written out."""
-    lines = [
-        f"{_escaped(AlertKind(each.kind).label.capitalize())}: {_escaped(each.body['words'])} "
-        f"<{_escaped(each.body['link'])}|Open>"
-        for each in messages
-    ]
+    lines = [_slack_line(each) for each in messages]
     text = "\n".join(lines)
-    return text if len(text) <= SLACK_CHARACTERS else text[: SLACK_CHARACTERS - 1] + "…"
+    if len(text) <= SLACK_CHARACTERS:
+        return text
+    # No line is cut, which could break its link.
+    kept, length = 0, len(f"… and {len(lines)} more")
+    while kept < len(lines) and length + len(lines[kept]) + 1 <= SLACK_CHARACTERS:
+        length += len(lines[kept]) + 1
+        kept += 1
+    return "\n".join([*lines[:kept], f"… and {len(lines) - kept} more"])
+
+
+def _slack_line(message: AlertMessage) -> str:
+    about = _escaped(AlertKind(message.kind).label.capitalize())
+    words = _escaped(str(message.body["words"])[:SLACK_WORDS])
+    return f"{about}: {words} <{_escaped(message.body['link'])}|Open>"
 
 
 def _escaped(text: Any) -> str:

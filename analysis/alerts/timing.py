@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 # After the first, second, … try that failed; then it is given up.
@@ -19,17 +19,21 @@ MOST_TRIES = len(DELAYS) + 1
 def due(
     *,
     now: datetime,
+    waiting: datetime | None,
     last: datetime | None,
     cooldown: timedelta,
     digest: timedelta,
     quiet: tuple[time, time] | None,
     zone: str,
 ) -> datetime:
-    """When a message that is written now is to be sent. `last` is when the rule spoke last.
+    """When a message that is written now is to be sent. `last` is when the rule spoke last, and
+    `waiting` when it is to speak next, of what waits already: that goes together.
 
     A digest goes at the next whole interval of the day; quiet hours push what falls into them to
     their end.
     """
+    if waiting is not None and cooldown:
+        return waiting
     at = now
     if last is not None:
         at = max(at, last + cooldown)
@@ -50,7 +54,11 @@ def after_quiet(at: datetime, quiet: tuple[time, time] | None, zone: str) -> dat
     if not inside:
         return at
     day = local.date() if clock < end else local.date() + timedelta(days=1)
-    return datetime.combine(day, end, tzinfo=local.tzinfo).astimezone(at.tzinfo)
+    over = datetime.combine(day, end, tzinfo=local.tzinfo)
+    if over.astimezone(UTC) <= at:
+        # Clocks have gone back since: the hour that they end in comes once more.
+        over = over.replace(fold=1)
+    return over.astimezone(at.tzinfo)
 
 
 def next_try(*, now: datetime, attempts: int) -> datetime | None:

@@ -159,6 +159,8 @@ class AlertMessage(models.Model):
         )
         indexes = (
             models.Index(fields=("project", "-made_at"), name="alert_by_project"),
+            models.Index(fields=("rule", "-due_at"), name="alert_of_rule"),
+            models.Index(fields=("subject",), name="alert_by_subject"),
             models.Index(
                 fields=("due_at",), name="alert_waiting", condition=Q(state=MessageState.WAITING)
             ),

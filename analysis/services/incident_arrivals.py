@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import groupby
 
+from analysis.alerts.forgetting import runs_alerts_hush
 from analysis.alerts.outbox import events_tell
 from analysis.grouping import Fault, faults_of
 from analysis.models import IncidentRun
@@ -114,6 +115,8 @@ def _group(arrivals: Sequence[Arrival]) -> None:
 
 def _hush(restricted: Sequence[Run]) -> None:
     """A run may be restricted after an incident has cited it."""
+    if restricted:
+        runs_alerts_hush(run_pks=[run.pk for run in restricted])
     for project_id in sorted({run.project_id for run in restricted}):
         incidents_locked(project_id=project_id)
         rows = IncidentRun.objects.filter(run__in=restricted, incident__project=project_id)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -43,18 +44,56 @@ def test_quiet_hours_end_by_the_clock_of_their_zone_when_it_changes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("last", "cooldown", "digest", "then"),
+    ("zone", "day"),
     [
-        pytest.param(None, 5, 0, at(12), id="the first goes at once"),
-        pytest.param(at(11, 58), 5, 0, at(12, 3), id="in the cooldown"),
-        pytest.param(at(11), 5, 0, at(12), id="after it"),
-        pytest.param(None, 0, 60, at(13), id="at the next hour"),
-        pytest.param(at(11, 50), 30, 15, at(12, 30), id="both"),
+        pytest.param("Europe/Berlin", datetime(2026, 3, 28, 12, tzinfo=UTC), id="an hour less"),
+        pytest.param("Europe/Berlin", datetime(2026, 10, 24, 12, tzinfo=UTC), id="an hour more"),
+        pytest.param("America/New_York", datetime(2026, 11, 1, tzinfo=UTC), id="in America"),
+        pytest.param("Australia/Lord_Howe", datetime(2026, 4, 4, 3, tzinfo=UTC), id="half an hour"),
     ],
 )
-def test_due(last: datetime | None, cooldown: int, digest: int, then: datetime) -> None:
+@pytest.mark.parametrize(
+    "quiet",
+    [
+        pytest.param((time(22), time(2, 30)), id="to what comes twice or never"),
+        pytest.param((time(2, 30), time(7)), id="from it"),
+        pytest.param((time(1, 50), time(2, 10)), id="around it"),
+        pytest.param((time(2, 15), time(2, 45)), id="within it"),
+    ],
+)
+def test_nothing_is_sent_in_quiet_hours_when_clocks_change(
+    zone: str, day: datetime, quiet: tuple[time, time]
+) -> None:
+    """Each five minutes of two days: never earlier than it was due, and never while it is quiet."""
+    begin, end = quiet
+    for step in range(2 * 24 * 12):
+        asked = day + timedelta(minutes=5 * step)
+
+        found = after_quiet(asked, quiet, zone)
+
+        clock = found.astimezone(ZoneInfo(zone)).time()
+        inside = begin <= clock < end if begin < end else clock >= begin or clock < end
+        assert asked <= found <= asked + timedelta(hours=6)
+        assert not inside, (asked, found)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "last", "cooldown", "digest", "then"),
+    [
+        pytest.param(None, None, 5, 0, at(12), id="the first goes at once"),
+        pytest.param(None, at(11, 58), 5, 0, at(12, 3), id="in the cooldown"),
+        pytest.param(at(12, 3), at(11, 58), 5, 0, at(12, 3), id="with what waits"),
+        pytest.param(None, at(11), 5, 0, at(12), id="after it"),
+        pytest.param(None, None, 0, 60, at(13), id="at the next hour"),
+        pytest.param(None, at(11, 50), 30, 15, at(12, 30), id="both"),
+        pytest.param(at(12, 30), at(11), 0, 0, at(12), id="no cooldown waits for nothing"),
+    ],
+)
+def test_due(
+    waiting: datetime | None, last: datetime | None, cooldown: int, digest: int, then: datetime
+) -> None:
     found = due(
-        now=NOON, last=last, cooldown=timedelta(minutes=cooldown),
+        now=NOON, waiting=waiting, last=last, cooldown=timedelta(minutes=cooldown),
         digest=timedelta(minutes=digest), quiet=None, zone="UTC",
     )  # fmt: skip
 
