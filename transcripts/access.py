@@ -39,6 +39,15 @@ ROLE_MAY: dict[str, frozenset[May]] = {
 }
 
 
+WHO_MAY = {
+    May.SEE_RUNS: "a member of the project",
+    May.READ_TRANSCRIPTS: "a lead, an engineer or an administrator",
+    May.TRIAGE: "a lead, an engineer or an administrator",
+    May.ENGINEER: "an engineer or an administrator",
+    May.ADMINISTER: "an administrator",
+}
+
+
 @dataclass(frozen=True)
 class Reader:
     """A signed-in person in one project."""
@@ -54,7 +63,8 @@ class Reader:
     def require(self, what: May) -> None:
         """Raise `PermissionDenied` (403) unless the role allows it."""
         if not self.may(what):
-            raise PermissionDenied(f"Your role here ({self.role}) may not {what}.")
+            own = Role(self.role).label.lower()
+            raise PermissionDenied(f"This needs {WHO_MAY[what]}. Your role here is {own}.")
 
     def may_read(self, run: Run) -> bool:
         """Whether this person may read the run's transcript, which is still there."""

@@ -11,6 +11,7 @@ from django.core.validators import validate_email
 from analysis.detectors import all_detectors
 from analysis.models import AlertChannel, AlertKind, ChannelKind
 from analysis.words import detector_title
+from transcripts.templatetags.transcript import in_plain
 
 RULE_KINDS = [(value, words) for value, words in AlertKind.choices if value != AlertKind.TEST]
 NEEDED = {
@@ -18,7 +19,25 @@ NEEDED = {
     AlertKind.COST: ("amount", "currency"),
     AlertKind.TOOL_ERRORS: ("percent",),
 }
+# The fields that only one kind of rule goes by; they are shown with it.
+ONLY_OF = {
+    "detector": AlertKind.DETECTOR,
+    "amount": AlertKind.COST,
+    "currency": AlertKind.COST,
+    "tool": AlertKind.TOOL_ERRORS,
+    "percent": AlertKind.TOOL_ERRORS,
+    "least": AlertKind.TOOL_ERRORS,
+    "window_minutes": AlertKind.TOOL_ERRORS,
+}
+TIME = forms.TimeInput({"type": "time"}, format="%H:%M")
 WEEK_MINUTES = 7 * 24 * 60
+
+
+class ChannelChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """A channel, by the name that it was given."""
+
+    def label_from_instance(self, channel: AlertChannel) -> str:
+        return in_plain(channel.name)
 
 
 class ChannelForm(forms.Form):
@@ -33,8 +52,8 @@ class ChannelForm(forms.Form):
     digest_minutes = forms.IntegerField(
         min_value=0, max_value=24 * 60, initial=0, required=False, label="Collect for (minutes)"
     )
-    quiet_from = forms.TimeField(required=False)
-    quiet_until = forms.TimeField(required=False)
+    quiet_from = forms.TimeField(required=False, widget=TIME)
+    quiet_until = forms.TimeField(required=False, widget=TIME)
     time_zone = forms.CharField(max_length=64, initial="UTC", required=False)
 
     def clean_time_zone(self) -> str:
@@ -61,20 +80,22 @@ class ChannelForm(forms.Form):
 class RuleForm(forms.Form):
     """A new rule of one of the project's channels."""
 
-    channel = forms.ModelChoiceField(queryset=AlertChannel.objects.none(), empty_label=None)
+    channel = ChannelChoice(queryset=AlertChannel.objects.none(), empty_label=None)
     kind = forms.ChoiceField(choices=RULE_KINDS, label="Tell of")
     agent = forms.CharField(max_length=300, required=False, label="Only of agent")
     detector = forms.ChoiceField(required=False)
     tool = forms.CharField(max_length=300, required=False, label="Only of tool")
-    amount = forms.DecimalField(min_value=0, max_digits=20, decimal_places=6, required=False)
+    amount = forms.DecimalField(
+        min_value=0, max_digits=20, decimal_places=6, required=False, label="More than"
+    )
     currency = forms.CharField(max_length=8, required=False)
     percent = forms.IntegerField(
         min_value=1, max_value=100, required=False, label="Failed calls, %"
     )
     least = forms.IntegerField(min_value=1, max_value=1_000_000, initial=20, required=False,
-                               label="of at least so many")  # fmt: skip
+                               label="Of at least so many calls")  # fmt: skip
     window_minutes = forms.IntegerField(min_value=5, max_value=WEEK_MINUTES, initial=60,
-                                        required=False, label="within (minutes)")  # fmt: skip
+                                        required=False, label="Within (minutes)")  # fmt: skip
     cooldown_minutes = forms.IntegerField(min_value=0, max_value=WEEK_MINUTES, initial=5,
                                           required=False, label="Cooldown (minutes)")  # fmt: skip
 

@@ -100,7 +100,7 @@ def _holding(entry: dict[str, Any], told: dict[str, Any] | None, *, may_read: bo
         why = _titled(told["why"], entry) if may_read else ""
         if told["runs"] > 1:
             low, high = wilson(told["passed"], told["runs"])
-            counts = f"{told['passed']} of {told['runs']} runs ({low:.0%} to {high:.0%})"
+            counts = f"held in {told['passed']} of {told['runs']} runs ({low:.0%} to {high:.0%})"
     return Holding(
         words=expectation_words(entry, may_read=may_read),
         because=entry.get("because", "") if may_read else "",
@@ -123,7 +123,7 @@ def standing(case: TestCase, latest: CaseResult | None) -> tuple[str, str, str]:
     if latest is None:
         return "not replayed yet", "quiet", "No result has come in yet."
     low, high = wilson(latest.passed, latest.runs)
-    many = f", {latest.passed:,} of {latest.runs:,} runs ({low:.0%} to {high:.0%})"
+    many = f": {latest.passed:,} of {latest.runs:,} runs passed ({low:.0%} to {high:.0%})"
     sentence = f"The latest result {latest.state}{many if latest.runs > 1 else ''}"
     if latest.revision != case.revision:
         sentence += (

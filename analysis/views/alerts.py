@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.alerts import channels as services
 from analysis.alerts.channels import ChannelError
-from analysis.alerts.forms import ChannelForm, RuleForm
+from analysis.alerts.forms import ONLY_OF, ChannelForm, RuleForm
 from analysis.alerts.outbox import Told
 from analysis.alerts.sending import NotSentError, deliver
 from analysis.alerts.undoing import (
@@ -65,6 +65,7 @@ def alerts(request: HttpRequest, reader: Reader) -> HttpResponse:
     context = _context(reader) | {
         "channel_form": channel_form,
         "rule_form": rule_form,
+        "rule_fields": [(field, ONLY_OF.get(field.name, "")) for field in rule_form],
         "secret": secret,
     }
     return render(request, "analysis/alerts.html", context, status=status)

@@ -148,6 +148,9 @@ def _words(rule: Rule) -> str:
     """A rule as people read it: "all runs: transcript 90 days, all of it for ever"."""
     label = f"label {rule.name}={rule.value}" if rule.name else "all runs"
     other = "as for all runs" if rule.name else "for ever"
-    text = f"{rule.text_days} days" if rule.text_days else other
-    whole = f"{rule.metadata_days} days" if rule.metadata_days else other
+    text, whole = (_days(days) if days else other for days in (rule.text_days, rule.metadata_days))
     return f"{label}: transcript {text}, all of it {whole}"
+
+
+def _days(count: int) -> str:
+    return f"{count} day{'' if count == 1 else 's'}"

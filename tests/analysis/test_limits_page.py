@@ -113,7 +113,7 @@ def test_previews_without_saving(engineer: Client, project: Project) -> None:
     text = part.content.decode()
     assert "<html" not in text
     assert "Would flag <b>2</b> of 3 runs instead of <b>0</b>." in text
-    assert "2 runs would be told otherwise." in text
+    assert "2 runs would get another verdict or other findings." in text
     assert "T-7" in text
     assert "T-3" not in text
     assert "+ Round limit passed" in text

@@ -49,7 +49,12 @@ def a_result_of(case: TestCase, passed: int, runs: int, **fields: Any) -> dict[s
             for n in range(1, runs + 1)
         ],
         "expectations": [
-            {**entry, "runs": runs, "passed": passed, "state": "passed"}
+            {
+                **entry,
+                "runs": runs,
+                "passed": passed,
+                "state": "passed" if passed == runs else "failed",
+            }
             for entry in told["expectations"]
         ],
         "started_at": f"2026-11-30T10:{next(_seconds) % 60:02}:00Z",

@@ -85,7 +85,7 @@ def zipped(**members: bytes) -> bytes:
 def test_the_limit_is_said_beforehand(client: Client, engineer: User) -> None:
     page = client.get(reverse("transcripts:upload", args=["helpdesk"]))
 
-    assert "Up to 32.0 MB together" in shown(page)
+    assert "Up to 100 files at once, 32.0 MB together" in shown(page)
     assert 'type="file"' in page.content.decode()
     assert 'enctype="multipart/form-data"' in page.content.decode()
 
@@ -106,10 +106,10 @@ def test_shows_what_is_in_each_file_before_anything_is_stored(
     assert "Agentdesk's native format : 7 runs, 21 rounds." in words
     assert "T-r0 Ticket number 0 run r0, 3 rounds" in words
     assert "and 2 more runs" in words
-    assert "line 2: column 2: " in words
-    assert "line 3, run odd, the 1st round, “round” : " in words
+    assert "Line 2: column 2: " in words
+    assert "Line 3, run odd, the 1st round, “round” : " in words
     assert "No run could be read" in words
-    assert "line 1: column 1: this is not JSON" in words
+    assert "Line 1: column 1: this is not JSON" in words
     assert "Store these 10 runs" in words
     assert not Run.objects.exists()
     assert set(Delivery.objects.values_list("state", flat=True)) == {DeliveryState.HELD}
