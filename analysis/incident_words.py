@@ -107,7 +107,10 @@ def _ignored(said: Mapping[str, Any]) -> str:
         at = datetime.fromtimestamp(said["until"] / 1_000_000, UTC)
         parts.append(f"until {timezone.localtime(at):%-d %b %Y, %H:%M}")
     if said.get("runs"):
-        parts.append(f"until {said['runs']} more runs have it")
+        more = said["runs"]
+        parts.append(
+            "until one more run has it" if more == 1 else f"until {more:,} more runs have it"
+        )
     return f"ignored it {' or '.join(parts) or 'for good'}."
 
 

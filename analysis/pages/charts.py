@@ -67,8 +67,8 @@ def bars(
             for (name, tone), path in zip(names, paths, strict=True)
             if path
         ),
-        top=f"{_short(most)} {unit}",
-        words=f"{title}: {total:,.0f} {unit} in all, {most:,.0f} at most on a day",
+        top=_counted(_short(most), unit),
+        words=f"{title}: {_counted(f'{total:,.0f}', unit)} in all, {most:,.0f} at most on a day",
         first=columns[0][0] if columns else "",
         last=columns[-1][0] if columns else "",
     )
@@ -79,3 +79,8 @@ def _short(figure: float) -> str:
     if figure >= 100_000:
         return compact(round(figure))
     return f"{figure:,.2f}".removesuffix(".00") if figure < 10 else f"{figure:,.0f}"
+
+
+def _counted(figure: str, unit: str) -> str:
+    """`1 run`, `2 runs`; a currency is always the same."""
+    return f"{figure} {unit.removesuffix('s') if figure == '1' else unit}"
