@@ -27,6 +27,7 @@ from analysis.services.annotations import annotations_forget
 from analysis.services.cases import cases_forget
 from analysis.services.incident_aging import incidents_age, incidents_recount
 from analysis.services.incident_catch_up import runs_group_catch_up
+from analysis.services.mention_mail import mention_send
 from analysis.services.quiet import quiet_runs_close
 from analysis.services.verdicts import stale_run_analyse, stale_runs
 from transcripts.mail import password_link_send
@@ -94,6 +95,13 @@ def password_link(user_pk: int) -> None:
     user = User.objects.filter(pk=user_pk, is_active=True).first()
     if user is not None:
         password_link_send(user=user)
+
+
+@shared_task
+def mention_mail(told: str) -> None:
+    """Mail somebody that they are mentioned: "ANNOTATION PERSON"."""
+    annotation_pk, user_pk = told.split(" ")
+    mention_send(annotation_pk=int(annotation_pk), user_pk=int(user_pk))
 
 
 @shared_task

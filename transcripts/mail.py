@@ -24,13 +24,14 @@ def invitation_send(*, invitation: Invitation, link: str) -> bool:
     """Mail the link; False where no mail is sent here, or the server does not take it."""
     subject = f"You are invited to {invitation.project.name} on Agentdesk"
     context = {"invitation": invitation, "link": link}
-    return _send(invitation.email, subject, "invitation", context)
+    return mail_send(to=invitation.email, subject=subject, name="invitation", context=context)
 
 
 def password_link_send(*, user: User) -> bool:
     """Mail a link by which the person chooses a new password."""
     context = {"link": settings.AGENTDESK_URL + password_link_path(user), "user": user}
-    return _send(user.email, "A new password for Agentdesk", "password_link", context)
+    subject = "A new password for Agentdesk"
+    return mail_send(to=user.email, subject=subject, name="password_link", context=context)
 
 
 def password_link_path(user: User) -> str:
@@ -43,18 +44,21 @@ def password_link_path(user: User) -> str:
 def address_link_send(*, user: User, email: str, link: str) -> bool:
     """Mail the link that confirms `email` to it."""
     context = {"link": link, "user": user, "email": email}
-    return _send(email, "Confirm your new address on Agentdesk", "address_link", context)
+    subject = "Confirm your new address on Agentdesk"
+    return mail_send(to=email, subject=subject, name="address_link", context=context)
 
 
 def address_taken_send(*, email: str) -> bool:
     """Tell the owner of an account that somebody wanted its address for another."""
-    return _send(email, "Your address on Agentdesk", "address_taken", {"email": email})
+    subject = "Your address on Agentdesk"
+    return mail_send(to=email, subject=subject, name="address_taken", context={"email": email})
 
 
 def address_changed_send(*, before: str, after: str) -> bool:
     """Tell the address that was left that it no longer signs in."""
     context = {"before": before, "after": after}
-    return _send(before, "Your address on Agentdesk was changed", "address_changed", context)
+    subject = "Your address on Agentdesk was changed"
+    return mail_send(to=before, subject=subject, name="address_changed", context=context)
 
 
 def mail_made(
@@ -69,7 +73,8 @@ def mail_made(
     return mail
 
 
-def _send(to: str, subject: str, name: str, context: Mapping[str, object]) -> bool:
+def mail_send(*, to: str, subject: str, name: str, context: Mapping[str, object]) -> bool:
+    """Send such a mail; False where no mail is sent here, or the server does not take it."""
     if not settings.AGENTDESK_SENDS_MAIL:
         return False
     try:

@@ -23,6 +23,7 @@ RUN_ANALYSE = "agentdesk.tasks.run_analyse"
 INDEX_TEXTS = "agentdesk.tasks.index_texts"
 RUN_EMPTY = "agentdesk.tasks.run_empty"
 PASSWORD_LINK = "agentdesk.tasks.password_link"
+MENTION_MAIL = "agentdesk.tasks.mention_mail"
 LIVE_TEST = "agentdesk.tasks.live_test"
 # A queue that did not answer is left alone for so long, or each request would wait for it.
 LEFT_ALONE_SECONDS = 5.0

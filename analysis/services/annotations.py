@@ -23,6 +23,7 @@ from analysis.models import (
 from analysis.root_causes import ROOT_CAUSE
 from analysis.services.incident_states import EventKind
 from analysis.services.incidents import told
+from analysis.services.mention_mail import mentions_tell
 from transcripts.access import May, Reader
 from transcripts.choices import AccessAction
 from transcripts.maskers import typed_masker
@@ -82,7 +83,9 @@ def annotation_add(
             annotation.said_round = verdict.odd_round if verdict else None
             annotation.said_suite = verdict.suite if verdict else ""
         annotation.save()
-        annotation.mentions.set(_mentioned(reader.project, said.text))
+        people = _mentioned(reader.project, said.text)
+        annotation.mentions.set(people)
+        mentions_tell(annotation=annotation, people=people)
         if annotation.incident is not None:
             root = said.kind == AnnotationKind.ROOT_CAUSE
             event = EventKind.NAMED_CAUSE if root else EventKind.COMMENTED
@@ -112,7 +115,10 @@ def annotation_edit(
             setattr(annotation, name, value)
         annotation.edited_at = timezone.now()
         annotation.save()
-        annotation.mentions.set(_mentioned(reader.project, said.text))
+        people = _mentioned(reader.project, said.text)
+        known = set(annotation.mentions.values_list("pk", flat=True))
+        annotation.mentions.set(people)
+        mentions_tell(annotation=annotation, people=[new for new in people if new.pk not in known])
         change = change_note(
             reader=reader,
             kind="annotation_edited",

@@ -153,7 +153,7 @@ def test_a_long_preview_goes_on_in_a_worker(
     queued: list[object] = []
     monkeypatch.setattr("analysis.limits.previews.RUNS_PER_STEP", 1)
     monkeypatch.setattr("analysis.views.limits.AT_ONCE_SECONDS", 0)
-    monkeypatch.setattr("analysis.views.jobs.enqueue", lambda *told: queued.append(told))
+    monkeypatch.setattr("analysis.jobs.enqueue", lambda *told: queued.append(told))
     for _ in range(3):
         a_past_run(project, 7)
 
