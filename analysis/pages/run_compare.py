@@ -17,16 +17,17 @@ from transcripts.selectors.pages import round_window
 # difference.
 SHOWN = 40
 BEFORE = 2
-# So many in a row that are the same are folded into one line.
+# So many in a row that are the same, or that one run alone has, are folded into one line.
 SMALLEST_FOLD = 4
+FOLDED = frozenset((Kind.SAME, Kind.LEFT, Kind.RIGHT))
 # Rounds with another answer that are looked at again.
 MOST_ANSWERS = 5_000
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the page: two rounds beside each other, or `count` pairs that are the same; `at` is
-    the first pair's place.
+    """A line of the page: two rounds beside each other, or `count` pairs of one kind, folded; `at`
+    is the first pair's place.
     """
 
     pair: Pair
@@ -120,14 +121,24 @@ class Comparison:
         stretches: list[tuple[int, int]] = []
         at, shown = start, 0
         while at < len(pairs) and shown < SHOWN:
-            end = at + 1
-            while end < len(pairs) and pairs[at].kind == pairs[end].kind == Kind.SAME:
-                end += 1
-            if whole or end - at < SMALLEST_FOLD:
-                end = at + 1
+            end = at + 1 if whole else self._folded_until(at)
             stretches.append((at, end))
             at, shown = end, shown + 1
         return self._lines(stretches), at if at < len(pairs) else None
+
+    def _folded_until(self, at: int) -> int:
+        """The pair after those that are one line with pair `at`. Of rounds that one run alone has
+        the first is shown.
+        """
+        pairs = self.alignment.pairs
+        kind = pairs[at].kind
+        is_first = at == 0 or pairs[at - 1].kind != kind
+        if kind not in FOLDED or (kind != Kind.SAME and is_first):
+            return at + 1
+        end = at + 1
+        while end < len(pairs) and pairs[end].kind == kind:
+            end += 1
+        return end if end - at >= SMALLEST_FOLD else at + 1
 
     def _lines(self, stretches: Sequence[tuple[int, int]]) -> list[Line]:
         pairs, odd = self.alignment.pairs, self.alignment.first_difference

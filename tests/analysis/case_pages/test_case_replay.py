@@ -74,6 +74,9 @@ def test_the_page_begins_where_the_replay_leaves_the_record(case: TestCase) -> N
     assert "Nothing came back: an empty string" in page
     assert page.index("As recorded") < page.index("Replayed, run 1")
     assert "test passed" in page
+    # Where the replay is over, the rest of the record is a line.
+    assert "46 more rounds only as recorded: 7 to 52" in page
+    assert page.count('class="pair left"') == 1
 
 
 def test_a_replay_that_goes_the_recorded_way_is_the_same(case: TestCase) -> None:
