@@ -67,6 +67,8 @@ def test_a_case_is_made_by_keys_alone(story: Run, desk: Page, live_server: Any) 
     assert document["mocks"] == [
         {"tool": "escalate_to_it_team", "answer": "result", "text": "handed over as IT-88"}
     ]
+    # Keys are heard once the page's scripts have run.
+    desk.wait_for_load_state()
     desk.keyboard.press("z")
     expect(desk.get_by_role("status").first).to_contain_text("not made after all")
     assert desk.url.endswith("/cases/")
