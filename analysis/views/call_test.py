@@ -23,6 +23,8 @@ from transcripts.undo import change_tell
 LONGEST_ARGS = 200_000
 LONGEST_ANSWER = 15_000
 FENCE = "```"
+# Calls of the round before and after the one that is tested, to go on to.
+NEIGHBOURS = 20
 
 
 class AnswerForm(forms.Form):
@@ -39,11 +41,13 @@ def call_test(request: HttpRequest, reader: Reader, pk: int, number: int) -> Htt
     reader.require_read(run)
     if not 0 < number <= run.last_round:
         raise Http404("This round never came.")
-    calls = pages.round_calls(run=run, number=number, start=0)
     asked = request.GET.get("call", "")
     index = int(asked) if asked.isdecimal() and len(asked) < 6 else _odd_call(run, number)
+    start = max(index - NEIGHBOURS, 0)
+    calls = pages.round_calls(run=run, number=number, start=start)[: 2 * NEIGHBOURS + 1]
     call = next((call for call in calls if call["index"] == index), None)
-    if calls and call is None:
+    total = run.calls.filter(round_number=number).count()
+    if total and call is None:
         raise Http404("This round has no such call.")
     form = AnswerForm(request.POST or None)
     if request.method == "POST" and call is not None and form.is_valid():
@@ -62,6 +66,7 @@ def call_test(request: HttpRequest, reader: Reader, pk: int, number: int) -> Htt
         "run": run,
         "number": number,
         "calls": [call_card(each) for each in calls],
+        "others": total - len(calls),
         "call": call_card(call) if call else None,
         "made": _snippets(run, number, index, str(call["name"])) if call else None,
         "form": form,

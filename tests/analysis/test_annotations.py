@@ -15,8 +15,9 @@ from analysis.models import Annotation, AnnotationKind, Incident
 from analysis.root_causes import ROOT_CAUSE, SUGGESTED
 from analysis.selectors.annotations import incident_annotations, run_annotations
 from analysis.templatetags.annotations import as_note
+from tests.builders import a_run, call
 from tests.factories import a_member, a_project, a_user
-from tests.page_runs import the_vpn_run
+from tests.page_runs import a_shown_run, the_vpn_run
 from transcripts.choices import AccessAction, Role
 from transcripts.importers import read_runs
 from transcripts.models import AccessEntry, Change, Project, Round, Run
@@ -278,6 +279,20 @@ def test_what_a_tool_really_answers_is_kept_at_the_round(engineer: Client, run: 
     assert TOKEN not in str(said.text)
     assert "denied for ```[SECRET:" in str(said.text)
     assert "tried the call by hand" in kept.content.decode()
+
+
+def test_any_call_of_a_crowded_round_is_tested(engineer: Client, run: Run) -> None:
+    calls = [call(f"tool_{number}", {"n": number}, "x") for number in range(120)]
+    crowded = a_shown_run(a_run(calls, "Done.", run_id="crowded"), run.project)
+    address = reverse("analysis:call_test", args=["helpdesk", crowded.pk, 1])
+
+    page = engineer.get(address, {"call": 119}).content.decode()
+
+    assert "answer = tool_119(n=119)" in page
+    assert "99 more calls of the round" in page
+    assert engineer.get(address, {"call": 120}).status_code == 404
+    every = engineer.get(reverse("transcripts:round_calls", args=["helpdesk", crowded.pk, 1]))
+    assert f"{address}?call=49" in every.content.decode()
 
 
 def test_a_round_without_a_call_says_so(engineer: Client, run: Run) -> None:

@@ -17,7 +17,7 @@ from transcripts.models import Message, Round, Run, ToolCall
 SHOWN_CHARACTERS = 3_000
 # Calls of one round that are shown at once; an agent may ask for hundreds in parallel.
 SHOWN_CALLS = 12
-CALLS_PER_PAGE = 200
+CALLS_PER_PAGE = 50
 # Messages of one round that are told one by one.
 TOLD_MESSAGES = 40
 
