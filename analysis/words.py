@@ -51,7 +51,7 @@ def finding_tone(detector: str, severity: str) -> str:
     """The colour class of a finding, by what it says."""
     if detector in REPETITIONS or detector == "repeated_reply":
         return "warn"
-    if detector in LOST_OR_LEFT_OPEN:
+    if detector in TRIMMED or (detector in LOST_OR_LEFT_OPEN and severity != Severity.LEAD):
         return "breach"
     return SEVERITIES.get(severity, ("", "quiet"))[1]
 

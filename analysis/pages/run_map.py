@@ -30,13 +30,15 @@ ALWAYS_NAMED = ("odd", "recovered")
 @dataclass(frozen=True)
 class Mark:
     """A round that the map names. `tone` is one of `TONE_ORDER`; `odd` and `recovered` are the
-    first odd round, where what was odd stands and where the run made up for it.
+    first odd round, where what was odd stands and where the run made up for it. `colour` is the
+    class of its name, as everywhere else.
     """
 
     round: int
     tone: str
     label: str
     through: bool = False
+    colour: str = "warn"
 
 
 @dataclass(frozen=True)

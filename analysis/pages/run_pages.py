@@ -16,6 +16,7 @@ from analysis.pages.run_findings import RunFindings
 from analysis.pages.run_map import Mark, RunMap, run_map
 from analysis.selectors.annotations import RunAnnotations, run_annotations
 from analysis.strip import REPETITIONS, repeat_span
+from analysis.templatetags.analysis_words import finding_tone
 from analysis.words import TRIMMED, detector_title
 from transcripts.cards import CallCard, RoundCard, call_card, round_cards
 from transcripts.choices import Ending
@@ -228,7 +229,8 @@ class RunView:
             if is_odd and self.verdict:
                 label = detector_title(self.verdict.odd_detector).lower()
             if known is None or (label and not known.label) or finding.detector == "ticket_lost":
-                by_round[finding.round] = Mark(finding.round, tone, label, through)
+                colour = finding_tone(finding, self.odd_round)
+                by_round[finding.round] = Mark(finding.round, tone, label, through, colour)
         return list(by_round.values())
 
     @property

@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from analysis.cells import MAX_CELLS
+from analysis.choices import Severity
 from analysis.pages.run_map import Mark, RunMap, run_map
+from analysis.words import finding_tone
 from transcripts.selectors.pages import Bin, bin_size
 
 
@@ -109,3 +113,19 @@ def test_input_size_is_drawn_against_the_window() -> None:
     assert drawn.window_y is not None
     assert "0.5 5.50" in drawn.tokens_path
     assert a_map(10).tokens_path == ""
+
+
+@pytest.mark.parametrize(
+    ("detector", "severity", "tone"),
+    [
+        pytest.param("round_limit_passed", Severity.LEAD, "warn", id="past what is usual"),
+        pytest.param("round_limit_passed", Severity.BREACH, "breach", id="past a limit"),
+        pytest.param("context_trimmed", Severity.LEAD, "breach", id="lost"),
+        pytest.param("repeated_call", Severity.FAULT, "warn", id="repeats"),
+        pytest.param("empty_result", Severity.FAULT, "bad", id="a fault"),
+    ],
+)
+def test_a_finding_has_one_colour_by_what_it_says(
+    detector: str, severity: Severity, tone: str
+) -> None:
+    assert finding_tone(detector, severity) == tone
