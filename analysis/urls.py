@@ -13,7 +13,6 @@ from analysis.views.annotations import (
     annotation_gone,
     annotation_list,
     incident_annotate,
-    mention_list,
     run_annotate,
 )
 from analysis.views.call_test import call_test
@@ -40,6 +39,7 @@ from analysis.views.masking import (
     not_secret_list,
     runs_mask_again,
 )
+from analysis.views.mentions import mention_list, mentions_read
 from analysis.views.retention import retention
 from analysis.views.run_compare import run_compare
 from analysis.views.run_detail import (
@@ -86,6 +86,7 @@ urlpatterns = [
     path("live/", live_list, name="live_list"),
     path("incidents/<int:number>/annotate/", incident_annotate, name="incident_annotate"),
     path("mentions/", mention_list, name="mention_list"),
+    path("mentions/read/", mentions_read, name="mentions_read"),
     path("runs/<int:pk>/case/", case_make, name="case_make"),
     path("cases/", case_list, name="case_list"),
     path("cases/suite/", case_suite, name="case_suite"),

@@ -150,6 +150,7 @@ PAGES: dict[str, list[Needs]] = {
         Needs(TRIAGE, "post", 302, form={"kind": "note", "text": "Whose is it?"}),
     ],
     f"{P}mentions/": [Needs(TEXT)],
+    f"{P}mentions/read/": [Needs(TEXT, "post", 302)],
     # One's own changes alone, see tests/analysis/test_undo.py; nobody has made any here.
     f"{P}changes/<int:pk>/undo/": [Needs(SEE, "post", 404)],
     f"{P}incidents/": [Needs(SEE)],

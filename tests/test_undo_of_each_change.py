@@ -27,6 +27,7 @@ from analysis.models import (
     ColumnChoice,
     Incident,
     LimitSet,
+    Mention,
     RunTriage,
     SavedView,
     TestCase,
@@ -232,6 +233,22 @@ TABLE: dict[str, list[Change_] | SeenIn | Why] = {
             lambda world, client: Annotation.objects.filter(project=world.own).delete(),
         )
     ],
+    "analysis:mentions_read": [
+        Change_(
+            Mention,
+            {},
+            lambda world, client: Mention.objects.all().delete(),
+            ("user_id", "read_at"),
+            arrange=lambda world, client: Mention.objects.create(
+                annotation=world.annotations[world.own.pk], user=world.admin
+            ),
+        )
+    ],
+    "analysis:examples_load": Why(
+        "runs that are told to be examples, with a button to remove them"
+    ),
+    "analysis:examples_gone": Why("a removal of examples, which the same page brings again"),
+    "transcripts:send_live": Why("a run that was sent; it is deleted like any other"),
     "analysis:incidents_change": [
         Change_(
             Incident,
@@ -554,7 +571,8 @@ def form_of(change: Change_, world: World) -> dict[str, Any]:
 
 def done(world: World, name: str, change: Change_) -> tuple[Client, str, Any]:
     """Make the change as an administrator; returns the page that says so, and what was before."""
-    client = signed_in(a_member(world.own, Role.ADMIN, restricted=True))
+    world.admin = a_member(world.own, Role.ADMIN, restricted=True)  # type: ignore[attr-defined]
+    client = signed_in(world.admin)  # type: ignore[attr-defined]
     change.arrange(world, client)
     before = rows(change)
     world.last = address_of(name, world)  # type: ignore[attr-defined]

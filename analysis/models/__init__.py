@@ -8,7 +8,7 @@ from analysis.models.alerts import (
     ChannelKind,
     MessageState,
 )
-from analysis.models.annotations import Annotation, AnnotationKind, AnnotationVersion
+from analysis.models.annotations import Annotation, AnnotationKind, AnnotationVersion, Mention
 from analysis.models.cases import (
     CaseReplay,
     CaseResult,
@@ -58,6 +58,7 @@ __all__ = [
     "JobState",
     "LearnedBaseline",
     "LimitSet",
+    "Mention",
     "MessageState",
     "Priority",
     "ResultSource",

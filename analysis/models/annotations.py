@@ -44,7 +44,9 @@ class Annotation(models.Model):
     text = MaskedTextField(blank=True)
     fix_link = MaskedTextField(blank=True)
     author = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
-    mentions = models.ManyToManyField(User, related_name="mentioned_in", blank=True)
+    mentions = models.ManyToManyField(
+        User, related_name="mentioned_in", blank=True, through="analysis.Mention"
+    )
     created_at = models.DateTimeField(default=timezone.now)
     edited_at = models.DateTimeField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)
@@ -70,6 +72,25 @@ class Annotation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+class Mention(models.Model):
+    """A person whom an annotation names; `read_at` is when they said that they have read it."""
+
+    annotation = models.ForeignKey(Annotation, models.CASCADE)
+    user = models.ForeignKey(User, models.CASCADE)
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("annotation", "user")
+        db_table = "analysis_annotation_mentions"
+        unique_together = (("annotation", "user"),)
+        indexes = (
+            models.Index(fields=("user",), name="mention_unread", condition=Q(read_at=None)),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user_id} in annotation {self.annotation_id}"
 
 
 class AnnotationVersion(models.Model):

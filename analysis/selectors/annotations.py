@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 
 from django.db.models import Q, QuerySet
 
-from analysis.models import Annotation, AnnotationKind, Incident
+from analysis.models import Annotation, AnnotationKind, Incident, Mention
 from analysis.root_causes import ROOT_CAUSE, RootCause
-from transcripts.models import Project, Run, User
+from transcripts.access import Reader
+from transcripts.models import Project, Run
 from transcripts.selectors.pointers import numbers_of
+
+# Counting mentions goes so far and then says "and more".
+COUNT_UP_TO = 99
 
 
 @dataclass(frozen=True)
@@ -77,10 +81,33 @@ def root_causes_of(*, run_pks: Iterable[int]) -> dict[int, RootCause]:
     return {pk: ROOT_CAUSE[cause] for pk, cause in rows if cause in ROOT_CAUSE}
 
 
-def mentions_of(*, project: Project, user: User, limit: int = 100) -> list[Annotation]:
-    """Where a person is mentioned in a project, the latest first."""
-    rows = _shown().filter(project=project, mentions=user)
-    return list(rows.select_related("run", "incident").order_by("-created_at", "-pk")[:limit])
+def mentions_of(*, reader: Reader, limit: int = 100) -> list[Mention]:
+    """Where a person is mentioned in a project, in what they may read: what they have not read
+    first, of each the latest first.
+    """
+    rows = _mentions(reader).select_related(
+        "annotation__run", "annotation__incident", "annotation__author"
+    )
+    rows = rows.prefetch_related("annotation__versions").annotate(unread=Q(read_at=None))
+    return list(rows.order_by("-unread", "-annotation__created_at", "-pk")[:limit])
+
+
+def mentions_unread(*, reader: Reader) -> int:
+    """How many of these a person has not read, up to COUNT_UP_TO + 1. One query."""
+    return _mentions(reader).filter(read_at=None).order_by()[: COUNT_UP_TO + 1].count()
+
+
+def _mentions(reader: Reader) -> QuerySet[Mention]:
+    """As `Reader.may_read` says of runs; for who may read transcripts."""
+    readable = Q(annotation__run=None) | Q(annotation__run__text_removed_at=None)
+    if not reader.restricted:
+        readable &= Q(annotation__run=None) | Q(annotation__run__restricted=False)
+    return Mention.objects.filter(
+        readable,
+        user=reader.user,
+        annotation__project=reader.project,
+        annotation__removed_at=None,
+    )
 
 
 def _shown() -> QuerySet[Annotation]:

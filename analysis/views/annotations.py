@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from agentdesk.htmx import template_for
 from analysis.models import Annotation, AnnotationKind
 from analysis.root_causes import ROOT_CAUSES, SUGGESTED
-from analysis.selectors.annotations import annotation_by_id, mentions_of, run_annotations
+from analysis.selectors.annotations import annotation_by_id, run_annotations
 from analysis.selectors.incidents import incident_by_number
 from analysis.services.annotations import (
     ENGINEERS_SAY,
@@ -191,21 +191,6 @@ def annotation_gone(request: HttpRequest, reader: Reader, pk: int) -> HttpRespon
     change = annotation_remove(request=request, reader=reader, annotation=annotation)
     change_tell(request, "Removed.", change)
     return redirect(_place(reader, annotation))
-
-
-@require_safe
-@project_page(May.READ_TRANSCRIPTS)
-def mention_list(request: HttpRequest, reader: Reader) -> HttpResponse:
-    """Where one is mentioned."""
-    rows = [
-        row
-        for row in mentions_of(project=reader.project, user=reader.user)
-        if row.run is None or reader.may_read(row.run)
-    ]
-    for row in rows:
-        if row.run is not None:
-            note_access(request, reader, AccessAction.READ, row.run, {"annotations": True})
-    return render(request, "analysis/mention_list.html", {"section": "mentions", "rows": rows})
 
 
 def _annotation(reader: Reader, pk: int) -> Annotation:

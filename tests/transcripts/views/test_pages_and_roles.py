@@ -126,6 +126,7 @@ ELSEWHERE = {
     "analysis:view_save": OBSERVER,
     "analysis:list_columns": OBSERVER,
     "analysis:view_change": OBSERVER,
+    "analysis:mentions_read": LEAD,
     "analysis:runs_read_again": ENGINEER,
     "analysis:runs_mask_again": ADMIN,
     "analysis:not_secret_list": ADMIN,
