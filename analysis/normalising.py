@@ -188,7 +188,9 @@ def _token(match: re.Match[str]) -> str:
     bare = word.strip(_EDGES)
     if "\ue000" in word or bare in _NAMES or not bare:
         return word
-    path = bare.count("/") + bare.count("\\") >= 2 or _ROOTED.match(bare) or _FILE.fullmatch(bare)
+    # "</b>" is the end of an element.
+    rooted = _ROOTED.match(bare) and not match.string.endswith("<", 0, match.start())
+    path = bare.count("/") + bare.count("\\") >= 2 or rooted or _FILE.fullmatch(bare)
     if path or len(bare) > LONGEST_WORD or "@" in bare or _HEX.fullmatch(bare):
         return FOLDED
     if _DIGIT.search(bare) is None:

@@ -119,6 +119,7 @@ def test_two_faults_have_two_texts(one: str, other: str) -> None:
         ('{"error":{"code":403,"message":"No right for us…', "error code 403 message no right for"),
         ('{"status": 429, "detail": "slow down"}', "code 429: slow down"),
         ("[SECRET:x", "[secret:x"),
+        ("<b>Bad</b> gateway", "<b>bad</b> gateway"),
         ("员工4417不存在、请检查", "员工 … 不存在、请检查"),
         ("error code: E-42", "error code e-42"),
     ],
