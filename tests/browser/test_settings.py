@@ -83,7 +83,7 @@ def test_stop_reasons_are_found_as_one_types(desk: Page, live_server: Any) -> No
 def test_from_a_finding_to_its_detector(vpn_run: Run, desk: Page, live_server: Any) -> None:
     go(desk, live_server, "run_detail", vpn_run.pk)
 
-    desk.locator("#r3 .finding").get_by_role("link", name="empty_result").first.press("Enter")
+    desk.locator("#r3 .finding").get_by_role("link", name="How it is found").first.press("Enter")
 
     expect(desk.locator("h1")).to_have_text("Empty result")
     expect(desk.locator("main")).to_contain_text("Stays silent")
