@@ -79,7 +79,7 @@ def test_a_rule_shows_the_fields_of_its_kind(lived_in: None, desk: Page, live_se
     desk.keyboard.type("20")
     desk.keyboard.press("Enter")
 
-    expect(desk.locator(".message")).to_contain_text("The rule holds from now on.")
+    expect(desk.locator(".message")).to_contain_text("a tool that fails too often holds from now")
     assert AlertRule.objects.get(kind=AlertKind.TOOL_ERRORS).percent == 20
 
 
