@@ -32,7 +32,7 @@ def test_every_page_is_accessible_and_fits(
 
     for address in addresses:
         desk.goto(live_server.url + address)
-        for width in (1440, 360):
+        for width in (1440, 1024, 768, 360):
             desk.set_viewport_size({"width": width, "height": 900})
             if width == read_at:
                 results = Axe().run(desk, options={"resultTypes": ["violations"]})
