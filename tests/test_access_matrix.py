@@ -371,7 +371,8 @@ class World:
     """Two projects with runs alike, and one address of each for every route."""
 
     def __init__(self) -> None:
-        self.own, self.other = a_project("own"), a_project("other")
+        # A name that no random token can hold.
+        self.own, self.other = a_project("own", name="Own project"), a_project("other")
         self.run = a_told_run(self.own)
         self.restricted = a_told_run(self.own, restricted=True)
         self.foreign = a_told_run(self.other)
