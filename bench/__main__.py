@@ -8,7 +8,7 @@ import sys
 
 import bench
 
-NOT_MEASUREMENTS = {"__main__", "bare", "figures"}
+NOT_MEASUREMENTS = {"__main__", "bare", "figures", "peers"}
 
 
 def names() -> list[str]:

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from bench.figures import Figure, under
-from bench.pages import database
+from bench.pages.served import database
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL_MB = 20

@@ -192,7 +192,7 @@ class _Words:
 
 
 def _long_run(project: Any, rounds: int) -> None:
-    from bench.pages import a_long_record
+    from bench.pages.runs import a_long_record
     from tests.page_runs import a_shown_run
 
     if rounds:

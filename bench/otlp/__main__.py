@@ -12,6 +12,7 @@ import sys
 from bench.otlp.load import BATCH
 from bench.otlp.ours import measured
 from bench.otlp.peers import compared
+from bench.otlp.sending import SendError
 
 SPANS = 50_000
 OF_PEERS = 2_500
@@ -22,7 +23,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("spans", nargs="?", type=_whole_requests, default=SPANS)
     parser.add_argument("--peers", type=_whole_requests, default=OF_PEERS, metavar="SPANS")
     options = parser.parse_args(arguments)
-    ours = measured(options.spans)
+    try:
+        ours = measured(options.spans)
+    except SendError as error:
+        sys.exit(str(error))
     if options.peers:
         compared(ours, options.peers)
     return 0

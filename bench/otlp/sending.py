@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -22,14 +21,18 @@ class Target:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+class SendError(Exception):
+    """Requests were not taken; the message says how they were refused."""
+
+
 def send(target: Target, requests: list[bytes], *, every: float = 0.0) -> float:
     """Seconds until the last of the requests was answered with 200; 4 senders.
 
     `every`: seconds from the start of one request to that of the next, so that a rate is kept; 0:
-    each sender goes on as soon as it is answered.
+    each sender goes on as soon as it is answered. `SendError` when one is refused or breaks off.
     """
     left = list(enumerate(requests))[::-1]
-    refused: list[int] = []
+    refused: list[str] = []
     began = time.perf_counter()
 
     def sender() -> None:
@@ -41,11 +44,15 @@ def send(target: Target, requests: list[bytes], *, every: float = 0.0) -> float:
             except IndexError:
                 break
             time.sleep(max(0.0, began + number * every - time.perf_counter()))
-            connection.request("POST", "/v1/traces", body, headers)
-            answer = connection.getresponse()
-            answer.read()
-            if answer.status != 200:
-                refused.append(answer.status)
+            try:
+                connection.request("POST", "/v1/traces", body, headers)
+                answer = connection.getresponse()
+                answer.read()
+            except (OSError, http.client.HTTPException) as error:
+                refused.append(type(error).__name__)
+                break
+            if answer.status != http.client.OK:
+                refused.append(str(answer.status))
         connection.close()
 
     threads = [threading.Thread(target=sender) for _ in range(SENDERS)]
@@ -54,7 +61,7 @@ def send(target: Target, requests: list[bytes], *, every: float = 0.0) -> float:
     for thread in threads:
         thread.join()
     if refused:
-        sys.exit(f"refused: {set(refused)}")
+        raise SendError(f"requests were refused: {', '.join(sorted(set(refused)))}")
     return time.perf_counter() - began
 
 

@@ -5,7 +5,6 @@ They are taken on the two ways of `tests.browser.paths`, which tests walk as wel
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,9 +13,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.pages import CHROMIUM, database, serving
+from bench.pages.served import database, serving
 from tests.browser.paths import PASSWORD, Keyboard, engineer_path, lead_path
 from tests.browser.small_png import small_png
+from tests.run import find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, FloatRect, Page, ViewportSize
@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
         for record in (*written_runs(), the_mended_run()):
             a_shown_run(record, project)
         spread_over_days(project)
-        found = next(filter(None, map(shutil.which, CHROMIUM)))
+        found = find_chromium()
         with serving() as origin, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
             for scheme in ("light", "dark"):
