@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
 from django.conf import settings
@@ -29,7 +29,6 @@ from transcripts.access import (
 from transcripts.audit import access_record
 from transcripts.choices import AccessAction, Role
 from transcripts.models import Run, User
-from transcripts.selectors.deliveries import MOST_COUNTED, quarantined_count
 from transcripts.sign_in.second_factor import is_missing
 
 P = ParamSpec("P")
@@ -94,21 +93,11 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "memberships": getattr(request, "memberships", ()),
         "theme": theme if theme in THEMES else "auto",
         "may_administer": reader is not None and reader.may(May.ADMINISTER),
-        # Asked for by the navigation of administrators alone.
-        "quarantined": partial(_quarantined, reader),
         "may_set_limits": reader is not None and reader.may(May.ENGINEER),
         "may_read_transcripts": reader is not None and reader.may(May.READ_TRANSCRIPTS),
         "single_sign_on": next((app["name"] for app in _providers()), ""),
         "role_label": Role(reader.role).label if reader else "",
     }
-
-
-def _quarantined(reader: Reader | None) -> str:
-    """How many deliveries wait in quarantine, for the navigation; empty where none does."""
-    if reader is None:
-        return ""
-    count = quarantined_count(project=reader.project)
-    return f"{MOST_COUNTED}+" if count > MOST_COUNTED else str(count or "")
 
 
 def _providers() -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +16,9 @@ from analysis.lists.matching import runs_matching
 from analysis.lists.searching import Search
 from analysis.models import RunTriage, Verdict
 from transcripts.access import Reader
-from transcripts.choices import Ending
+from transcripts.choices import Ending, Removal
 from transcripts.models import Project, Run
+from transcripts.selectors.counting import counts_of
 
 # Nobody reads on from there, and counting all of a million is slow. A tab as such is counted in an
 # index alone, and further.
@@ -51,28 +53,27 @@ def spoken(number: int) -> str:
 def run_counts(
     *, project: Project, wanted: RunFilter, reader: Reader, search: Search | None = None
 ) -> dict[str, Count]:
-    """How many runs each tab would show. One query where they are few, else one a tab, and one more
-    for what is estimated.
-    """
+    """How many runs each tab would show. One query, and one more for each that is estimated."""
     counts: dict[str, Count] = {}
     if search is None or search.pks is not None:
         counts = _together(project=project, wanted=wanted, reader=reader, search=search)
+    counted: dict[str, QuerySet[Any]] = {}
     for tab in TABS:
         if tab in counts:
             continue
-        runs = runs_matching(project=project, wanted=wanted.on(tab), reader=reader)
         if search is not None and search.terms and search.pks is None:
             counts[tab] = _of_search(search, wanted.on(tab))
         elif search is not None and search.read and tab != wanted.tab:
             counts[tab] = Count(None)
         else:
-            counts[tab] = (
-                count_of_runs(search.narrow(runs) if search else runs)
-                if wanted.narrowing
-                else _of_tab(runs, project, tab)
-            )
-            if search is not None and search.read:
-                counts[tab] = Count(counts[tab].number, "at least")
+            runs = runs_matching(project=project, wanted=wanted.on(tab), reader=reader)
+            counted[tab] = search.narrow(runs) if search else runs
+    if "flagged" in counted and not wanted.narrowing:
+        counted["flagged"] = _all_flagged(project)
+    found = _counts(counted.values(), COUNT_UP_TO if wanted.narrowing else COUNT_TAB_UP_TO)
+    for tab, count in zip(counted, found, strict=True):
+        at_least = search is not None and search.read
+        counts[tab] = Count(count.number, "at least") if at_least else count
     return counts
 
 
@@ -103,12 +104,22 @@ def _together(
     return {tab: Count(found[tab]) for tab in TABS}
 
 
-def count_of_runs(runs: QuerySet[Any], up_to: int = COUNT_UP_TO) -> Count:
-    """How many runs a query gives; exactly `up_to` so many."""
-    number = runs.order_by().values("pk")[: up_to + 1].count()
-    if number <= up_to:
-        return Count(number)
-    return _more(_estimate(runs), up_to)
+def count_of_runs(runs: QuerySet[Any]) -> Count:
+    """How many runs a query gives."""
+    (count,) = _counts([runs], COUNT_UP_TO)
+    return count
+
+
+def _counts(queries: Iterable[QuerySet[Any]], up_to: int) -> list[Count]:
+    """How many rows each query gives; exactly `up_to` so many. One query, and one more for each
+    that gives more.
+    """
+    rows = [query.order_by().values("pk") for query in queries]
+    numbers = counts_of(*(each[: up_to + 1] for each in rows)) if rows else []
+    return [
+        Count(number) if number <= up_to else _more(_estimate(each), up_to)
+        for each, number in zip(rows, numbers, strict=True)
+    ]
 
 
 def _more(about: int, than: int) -> Count:
@@ -116,11 +127,10 @@ def _more(about: int, than: int) -> Count:
     return Count(about, "about") if about > than else Count(than, "over")
 
 
-def _of_tab(runs: QuerySet[Run], project: Project, tab: str) -> Count:
-    if tab == "flagged":
-        flagged = Verdict.objects.filter(project=project, flagged=True)
-        return count_of_runs(flagged, COUNT_TAB_UP_TO)
-    return count_of_runs(runs, COUNT_TAB_UP_TO)
+def _all_flagged(project: Project) -> QuerySet[Verdict]:
+    """All flagged runs of a project, as an index alone knows them."""
+    going = Run.objects.filter(~Q(removal=Removal.NONE), removal=Removal.RUN)
+    return Verdict.objects.filter(project=project, flagged=True).exclude(run__in=going)
 
 
 def _of_search(search: Search, wanted: RunFilter) -> Count:

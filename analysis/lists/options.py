@@ -15,12 +15,12 @@ from analysis.detectors.base import Detector
 from analysis.lists.filters import ME, NOBODY, SINCE, YES_NO, RunFilter
 from analysis.words import detector_title, verdict_label
 from transcripts.choices import Ending, StopReason
-from transcripts.models import Membership, Project, Run, ToolCall
+from transcripts.models import Membership, Project
 
 # The filters offer what occurs in so many of the latest runs.
 OPTIONS_FROM_LATEST = 2_000
-# Tools called are looked up in the calls of so many.
-CALLS_OF_LATEST = 200
+# Tools called are looked up in the first rounds of so many.
+CALLS_OF_LATEST, CALLS_UP_TO_ROUND = 200, 20
 MOST_OPTIONS = 200
 # In a project with more runs than are looked at, what they offer hardly changes in so short a time.
 KEPT_SECONDS = 30
@@ -35,12 +35,20 @@ COLUMNS = {
 }
 _NAMES = ", ".join(f"{column} AS {name}" for name, column in COLUMNS.items())
 _SETS = ", ".join(f"({name})" for name in COLUMNS)
+_NOTHING = ", ".join("NULL" for _ in COLUMNS)
 _COUNTED = f"""
 WITH latest AS MATERIALIZED (
     SELECT {_NAMES} FROM transcripts_run r LEFT JOIN analysis_verdict v ON v.run_id = r.id
     WHERE r.project_id = %s ORDER BY r.id DESC LIMIT %s
 )
-SELECT {", ".join(COLUMNS)}, count(*) FROM latest GROUP BY GROUPING SETS ({_SETS})
+SELECT NULL AS called, count(*), {", ".join(COLUMNS)} FROM latest GROUP BY GROUPING SETS ({_SETS})
+UNION ALL
+SELECT name, 0, {_NOTHING} FROM (
+    SELECT DISTINCT name FROM transcripts_toolcall
+    WHERE round_number <= %s AND name <> '' AND run_id IN (
+        SELECT id FROM transcripts_run WHERE project_id = %s ORDER BY id DESC LIMIT %s
+    ) LIMIT %s
+) AS calls
 """
 LABELS = {
     "agent": "Agent",
@@ -111,27 +119,29 @@ class Offered:
 
 
 def options_offered(*, project: Project) -> Offered:
-    """What the filters offer, at most KEPT_SECONDS old. Three queries, or none."""
+    """What the filters offer, at most KEPT_SECONDS old. One query, or none."""
     cache, key = caches["memory"], f"filters-{project.pk}"
     offered: Offered | None = cache.get(key)
     if offered is None:
-        counts = _counts(project)
-        offered = Offered(counts, _tools_called(project))
-        if counts["ending"].total() >= OPTIONS_FROM_LATEST:
+        offered = _offered(project)
+        if offered.counts["ending"].total() >= OPTIONS_FROM_LATEST:
             cache.set(key, offered, KEPT_SECONDS)
     return offered
 
 
-def _counts(project: Project) -> dict[str, Counter[str]]:
-    """One query, which Postgres counts."""
-    found: dict[str, Counter[str]] = {name: Counter() for name in COLUMNS}
+def _offered(project: Project) -> Offered:
+    offered = Offered({name: Counter() for name in COLUMNS}, [])
+    calls = (CALLS_UP_TO_ROUND, project.pk, CALLS_OF_LATEST, MOST_OPTIONS)
     with connection.cursor() as cursor:
-        cursor.execute(_COUNTED, (project.pk, OPTIONS_FROM_LATEST))
-        for *values, count in cursor.fetchall():
+        cursor.execute(_COUNTED, (project.pk, OPTIONS_FROM_LATEST, *calls))
+        for called, count, *values in cursor.fetchall():
+            if called:
+                offered.called.append(called)
             for name, value in zip(COLUMNS, values, strict=True):
                 if value:
-                    found[name][value] = count
-    return found
+                    offered.counts[name][value] = count
+    offered.called.sort()
+    return offered
 
 
 def filters_of(*, project: Project, wanted: RunFilter) -> list[Filter]:
@@ -186,15 +196,6 @@ def _known(choices: Iterable[tuple[str, object]], found: Counter[str] | None) ->
 
 def _by_title() -> list[Detector]:
     return sorted(all_detectors(), key=lambda detector: detector_title(detector.name))
-
-
-def _tools_called(project: Project) -> list[str]:
-    latest = Run.objects.filter(project=project).order_by("-pk").values("pk")[:CALLS_OF_LATEST]
-    pks = [row["pk"] for row in latest]
-    called = ToolCall.objects.filter(run__in=pks, round_number__lte=20).exclude(name="")
-    names = called.order_by().values_list("name", flat=True).distinct()[:MOST_OPTIONS]
-    # Plain strings, which can be kept: masked text is made by masking and the columns only.
-    return sorted(map(str, names))
 
 
 def _people(project: Project) -> list[Choice]:

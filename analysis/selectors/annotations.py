@@ -9,12 +9,9 @@ from django.db.models import Q, QuerySet
 
 from analysis.models import Annotation, AnnotationKind, Incident, Mention
 from analysis.root_causes import ROOT_CAUSE, RootCause
-from transcripts.access import Reader
+from transcripts.access import May, Reader
 from transcripts.models import Project, Run
 from transcripts.selectors.pointers import numbers_of
-
-# Counting mentions goes so far and then says "and more".
-COUNT_UP_TO = 99
 
 
 @dataclass(frozen=True)
@@ -92,9 +89,13 @@ def mentions_of(*, reader: Reader, limit: int = 100) -> list[Mention]:
     return list(rows.order_by("-unread", "-annotation__created_at", "-pk")[:limit])
 
 
-def mentions_unread(*, reader: Reader) -> int:
-    """How many of these a person has not read, up to COUNT_UP_TO + 1. One query."""
-    return _mentions(reader).filter(read_at=None).order_by()[: COUNT_UP_TO + 1].count()
+def mentions_unread(*, reader: Reader) -> QuerySet[Mention]:
+    """Those of these that a person has not read, to be counted; none for who may read no
+    transcripts.
+    """
+    if not reader.may(May.READ_TRANSCRIPTS):
+        return Mention.objects.none()
+    return _mentions(reader).filter(read_at=None).order_by()
 
 
 def _mentions(reader: Reader) -> QuerySet[Mention]:

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 
 from django.db.models import Q, QuerySet
 
-from transcripts.choices import Ending
+from transcripts.choices import Ending, Removal
 from transcripts.endings import hands_off
 from transcripts.key_sets import KeySetPage, key_set_page
 from transcripts.models import Project, Run, ToolCall, User
 
 ROWS_PER_PAGE = 25
-# Counting goes so far, and then says "more than".
-COUNT_UP_TO = 99
 # The call that hands off stands in one of the last rounds.
 LAST_ROUNDS = 3
 TABS = {"waiting": "Waiting", "mine": "Mine", "done": "Done"}
@@ -41,12 +39,12 @@ def hand_off_page(
     return key_set_page(runs, by="received_at", before=before, after=after, limit=ROWS_PER_PAGE)
 
 
-def waiting_count(*, project: Project) -> int:
-    """How many wait, up to COUNT_UP_TO + 1. One query."""
+def waiting_runs(*, project: Project) -> QuerySet[Run]:
+    """The runs that wait, to be counted."""
     waiting = Run.objects.filter(
         project=project, ending=Ending.HANDED_OFF, triage__done_at__isnull=True
     )
-    return waiting.order_by("-received_at", "-pk").values("pk")[: COUNT_UP_TO + 1].count()
+    return waiting.exclude(removal=Removal.RUN).order_by("-received_at", "-pk").only("pk")
 
 
 def handed_to(runs: Sequence[Run]) -> dict[int, str]:

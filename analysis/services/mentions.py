@@ -33,4 +33,4 @@ def mentions_unread_again(reader: Reader, noted: Mapping[str, Any]) -> str:
     own = Mention.objects.filter(user=reader.user, annotation__project=reader.project)
     if not own.filter(pk__in=noted["mentions"]).exclude(read_at=None).update(read_at=None):
         raise UndoError("They are not there any more.")
-    return f"You have not read {mentions_unread(reader=reader):,} of them, as before."
+    return f"You have not read {mentions_unread(reader=reader).count():,} of them, as before."

@@ -25,7 +25,7 @@ from transcripts.services import run_store
 
 pytestmark = pytest.mark.django_db
 MOST_ELEMENTS = 800
-MOST_QUERIES = 18
+MOST_QUERIES = 16
 WIDE = json.dumps({f"field {n}": {"a": "x" * 40, "b": "y" * 40} for n in range(25)})
 
 

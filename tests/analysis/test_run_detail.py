@@ -18,7 +18,7 @@ from transcripts.record import Ending, RunRecord
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
-MOST_QUERIES = 15
+MOST_QUERIES = 14
 MOST_ELEMENTS = 800
 
 

@@ -17,8 +17,7 @@ from transcripts.models import Project, Run
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
-# Two of them count what waits for the reader: the queue and mentions.
-MOST_QUERIES = 18
+MOST_QUERIES = 12
 
 
 @pytest.fixture

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, F
+from django.db.models import Count, F, QuerySet
 
 from transcripts.choices import DeliveryState
 from transcripts.key_sets import beyond
 from transcripts.models import Delivery, Project, Run, User
 
 Place = tuple[datetime, UUID]
-# What is counted on every page is counted so far.
-MOST_COUNTED = 99
 
 
 def delivery_list(
@@ -89,10 +87,10 @@ def arrivals(*, project: Project, since: datetime, limit: int = 5) -> Arrivals:
     return Arrivals(found.count() if runs else 0, runs, waiting.count())
 
 
-def quarantined_count(*, project: Project) -> int:
-    """How many deliveries of the project are in quarantine, up to MOST_COUNTED + 1."""
+def deliveries_quarantined(*, project: Project) -> QuerySet[Delivery]:
+    """The deliveries of the project that are in quarantine, to be counted."""
     found = Delivery.objects.filter(project=project, state=DeliveryState.QUARANTINED)
-    return found.order_by().values("pk")[: MOST_COUNTED + 1].count()
+    return found.order_by().only("pk")
 
 
 def quarantined_receipts(*, project: Project, limit: int) -> list[UUID]:
