@@ -26,6 +26,8 @@ PATIENCE = 900.0
 ROWS = "[data-testid=trace-tree] .span-node-wrap"
 DETAILS = "[data-testid=span-details]"
 MORE = "Load More"
+# It shows a reply that asks for a tool among the attributes alone, so what the tool said is read.
+FIRST_ANSWER = "record 1: "
 
 
 class Phoenix:
@@ -64,7 +66,7 @@ class Phoenix:
         page.locator(DETAILS).get_by_text(TICKET).locator("visible=true").first.wait_for()
 
     def to_last(self, page: Page, rounds: int) -> str:
-        return f"by {_click(page, page.locator(ROWS).last, rounds - 1)}"
+        return f"by {_click(page, page.locator(ROWS).last, reply_of(rounds - 1))}"
 
     def to_first(self, page: Page) -> str:
         more = page.get_by_role("button", name=MORE)
@@ -75,7 +77,7 @@ class Phoenix:
             page.get_by_text(told, exact=True).wait_for(state="detached")
             pressed += 1
         loading = f"{pressed} times “{MORE}”, " if pressed else ""
-        return f"by {loading}{_click(page, page.locator(ROWS).nth(1), 1)}"
+        return f"by {loading}{_click(page, page.locator(ROWS).nth(2), FIRST_ANSWER)}"
 
     def find(self, page: Page, words: str) -> float:
         raise NotImplementedError
@@ -92,7 +94,7 @@ def _projects(port: int) -> list[dict[str, Any]]:
     return [edge["node"] for edge in edges]
 
 
-def _click(page: Page, row: Locator, number: int) -> str:
+def _click(page: Page, row: Locator, words: str) -> str:
     row.click()
-    page.locator(DETAILS).get_by_text(reply_of(number)).locator("visible=true").first.wait_for()
+    page.locator(DETAILS).get_by_text(words).locator("visible=true").first.wait_for()
     return "scrolling and a click"
