@@ -81,6 +81,11 @@ def pytest_sessionfinish() -> None:
     shutil.rmtree(STATE, ignore_errors=True)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What one worker makes for a whole module takes longest, and so is begun first."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield

@@ -20,7 +20,7 @@ from agentdesk.local.valkey import Valkey
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-EVERYTHING = ["-n", "2", "--dist", "loadgroup", "--durations", "10"]
+EVERYTHING = ["-n", "2", "--dist", "loadgroup", "--durations", "25"]
 
 
 def find_chromium() -> str | None:

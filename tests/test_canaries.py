@@ -27,7 +27,7 @@ from tests.canaries import FAMILIES, Aviary, Canary, find, forms
 from tests.canary_pages import work_on
 from tests.transcripts.importers.spans.wire import protobuf_of
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.xdist_group("canaries")]
 
 CONTROL = "Control-Left-Plain-4417/q"
 SPANS = ROOT / "tests/data/otlp/dialect_genai.json"

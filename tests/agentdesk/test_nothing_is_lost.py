@@ -13,7 +13,7 @@ import pytest
 
 from tests.agentdesk.rig import Rig, wait_until
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.xdist_group("lost")]
 
 ROUNDS = 20
 STORED = """

@@ -121,7 +121,7 @@ def test_all_that_match_are_labelled_by_a_job_and_put_back(
     expect(desk.locator("[data-row]")).to_have_count(2)
 
     keys(desk, "A")
-    expect(desk.locator("[data-picked]")).to_have_text("All")
+    expect(desk.locator("[data-picked]")).to_have_text("All runs")
     keys(desk, "l")
     desk.keyboard.type("sweep")
     keys(desk, "Enter")

@@ -61,7 +61,7 @@ def test_a_dropped_file_is_shown_and_then_followed_to_its_runs(
 
     held = page.locator(".held")
     expect(held).to_contain_text("2 runs, 6 rounds")
-    expect(held).to_contain_text("line 3: column 2")
+    expect(held).to_contain_text("Line 3: column 2")
     assert not Run.objects.exists()
     page.get_by_role("button", name="Store these 2 runs").press("Enter")
     expect(page.locator("h1")).to_have_text("Waiting for a worker: 1 of 1")
@@ -169,7 +169,7 @@ def test_pages_are_accessible_and_fit(
         "#files", {"name": "a.jsonl", "mimeType": "", "buffer": a_file("one") + b"\n{broken"}
     )
     page.get_by_role("button", name="Show what is in them").click()
-    expect(page.locator(".held")).to_contain_text("line 2")
+    expect(page.locator(".held")).to_contain_text("Line 2")
     look("upload")
     page.get_by_role("button", name="Store this run").click()
     expect(page.locator("h1")).to_contain_text("Waiting")

@@ -22,7 +22,7 @@ from transcripts.choices import AccessAction, Role
 from transcripts.models import AccessEntry, Membership, Project, User
 from transcripts.services.invitations import invitation_create
 
-pytestmark = [pytest.mark.django_db, pytest.mark.services]
+pytestmark = [pytest.mark.django_db, pytest.mark.services, pytest.mark.xdist_group("provider")]
 ROOT = Path(__file__).resolve().parents[3]
 BACK = "http://testserver/sign-in/with/back/"
 EMAIL = "nia@desk.example"
