@@ -82,7 +82,7 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What one worker makes for a whole module takes longest, and so is begun first."""
+    """What takes longest is begun first: modules whose tests share servers of their own."""
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
