@@ -172,3 +172,15 @@ def test_an_excerpt_is_cut_around_the_first_place(lead: Client, project: Project
     assert hit.excerpt.startswith("…")
     assert "Nähe" in hit.excerpt
     assert len(hit.excerpt) == find.EXCERPT + 1
+
+
+@pytest.mark.parametrize("words", ["contoso", "RECORD 333 of", "record é", "nowhere"])
+def test_a_long_run_is_looked_through_by_several_processes(
+    project: Project, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_long_run(400, project)
+    alone = find.run_find(run=run, words=words)
+
+    monkeypatch.setattr(find, "LONG", 0)
+
+    assert find.run_find(run=run, words=words) == alone

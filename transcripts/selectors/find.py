@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db import connection
+from django.db import connection, transaction
 
 from transcripts.models import Message, Round, Run
 from transcripts.text_index.places import spans_of
@@ -92,6 +92,13 @@ FROM (
 WHERE hit OR octet_length(text) <> length(text) OR strpos(text, '\\u') > 0
    OR (%(escaped)s AND strpos(text, '\\') > 0)
 """
+# A long run is looked through by several processes. Postgres would not do so: it goes by the size
+# of tables without the texts that stand beside them.
+LONG = 2_000
+_TOGETHER = """
+SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0
+"""
 _ADDED = """
 SELECT placed ->> 1, min(ARRAY[number, place]) FROM transcripts_round,
     jsonb_array_elements(added) WITH ORDINALITY AS a(placed, place)
@@ -124,7 +131,9 @@ def _places(run: Run, words: str) -> Iterator[Place]:
     # Plain letters are compared byte by byte, which takes a third of the time.
     sql = _PLACES.replace("COLLATE", 'COLLATE "C"' if words.isascii() else "")
     wanted, escaped = folded(words), not ESCAPED.isdisjoint(words)
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        if run.round_count > LONG:
+            cursor.execute(_TOGETHER)
         cursor.execute(sql, {"run": run.pk, "words": words, "escaped": escaped})
         while rows := cursor.fetchmany(AT_ONCE):
             for part, number, index, ident, hit, text in rows:
