@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from django.db import transaction
+from django.db import DataError, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -21,7 +21,7 @@ from transcripts.choices import AccessAction, KeyScope, Role
 from transcripts.maskers import run_masker
 from transcripts.models import AccessEntry, Project, Run, RunText
 from transcripts.record import InputChange, Message, Placed
-from transcripts.services import run_store
+from transcripts.services import run_store, text_index
 from transcripts.services.masked_rows import run_mask_again
 from transcripts.services.masking import mask_rule_save
 from transcripts.services.removal import run_empty, run_erase, transcript_mark
@@ -305,6 +305,26 @@ def test_a_message_that_comes_late_is_found_in_its_round(project: Project) -> No
     assert found(project, "badger otter") == ["late"]
     rows = [row for row in RunText.objects.values_list("rounds", flat=True) if row != [0]]
     assert rows == [[1]]
+
+
+def test_a_run_that_cannot_be_indexed_holds_up_no_other(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for run_id in ("broken", "whole"):
+        with transaction.atomic():
+            run_store(project=project, fragment=a_run("A zebra.", run_id=run_id), live=False)
+    read = text_index.texts_of_rounds
+
+    def refuse(places: list[tuple[int, int]]) -> object:
+        if Run.objects.get(pk=places[0][0]).run_id == "broken":
+            raise DataError("string is too long for tsvector")
+        return read(places)
+
+    monkeypatch.setattr(text_index, "texts_of_rounds", refuse)
+
+    assert not texts_catch_up(seconds=5)
+    assert found(project, "zebra") == ["whole"]
+    assert not texts_are_late(than=timedelta(0))
 
 
 def test_a_transcript_that_was_removed_is_due_no_more(project: Project, told: Run) -> None:

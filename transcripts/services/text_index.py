@@ -6,12 +6,13 @@ indexed in pieces that are worth it, and what was replaced or masked is found no
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from transcripts.choices import Removal
@@ -35,6 +36,8 @@ from transcripts.text_index.sheets import (
     scopes_of,
     sheets_of,
 )
+
+logger = logging.getLogger(__name__)
 
 # Rounds that are read at once to be taken apart anew.
 AT_ONCE = 500
@@ -149,13 +152,24 @@ def _catch_up(pk: int) -> None:
     run = locked.filter(pk=pk).first()
     if run is None:
         return
+    try:
+        with transaction.atomic():
+            _index(run)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception as error:
+        # One run must not hold up the others. A message may quote it: the type alone is told.
+        logger.error("run %d could not be indexed: %s", pk, type(error).__name__)
+    rows.execute(_DONE, (pk,))
     if run.text_version < TEXT_VERSION:
-        rows.execute(_FORGET_ALL, (pk,))
         Run.objects.filter(pk=pk).update(text_version=TEXT_VERSION)
+
+
+def _index(run: Run) -> None:
+    if run.text_version < TEXT_VERSION:
+        rows.execute(_FORGET_ALL, (run.pk,))
     if run.text_removed_at is None and run.removal == Removal.NONE:
         run_text_index(run=run)
-    else:
-        rows.execute(_DONE, (pk,))
 
 
 def _names(run: Run) -> tuple[str, ...]:
