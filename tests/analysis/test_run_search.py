@@ -21,6 +21,7 @@ from transcripts.choices import AccessAction, KeyScope, Role
 from transcripts.maskers import run_masker
 from transcripts.models import AccessEntry, Project, Run, RunText
 from transcripts.record import InputChange, Message, Placed
+from transcripts.selectors.texts import texts_of_rounds
 from transcripts.services import run_store, text_index
 from transcripts.services.masked_rows import run_mask_again
 from transcripts.services.masking import mask_rule_save
@@ -313,12 +314,11 @@ def test_a_run_that_cannot_be_indexed_holds_up_no_other(
     for run_id in ("broken", "whole"):
         with transaction.atomic():
             run_store(project=project, fragment=a_run("A zebra.", run_id=run_id), live=False)
-    read = text_index.texts_of_rounds
 
     def refuse(places: list[tuple[int, int]]) -> object:
         if Run.objects.get(pk=places[0][0]).run_id == "broken":
             raise DataError("string is too long for tsvector")
-        return read(places)
+        return texts_of_rounds(places)
 
     monkeypatch.setattr(text_index, "texts_of_rounds", refuse)
 
